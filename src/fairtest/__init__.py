@@ -1,0 +1,83 @@
+"""FairTest finds unwarranted associations between protected attributes and what an application does.
+
+Give it a table of people, name the protected attributes and the output, and it searches for subpopulations in which
+the two are associated, validates each on people the search has not seen, and says how sure it is::
+
+    import fairtest as ft
+
+    report = ft.audit(frame, protected="sex", output="income")
+    print(report)
+
+Names are imported when they are first used, so that ``import fairtest`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "BudgetExhausted": "fairtest.exceptions",
+    "Context": "fairtest.contexts.context",
+    "DataSource": "fairtest.data.source",
+    "FairTestError": "fairtest.exceptions",
+    "Finding": "fairtest.inference.finding",
+    "InputError": "fairtest.exceptions",
+    "Kind": "fairtest.types",
+    "Metric": "fairtest.metrics.registry",
+    "Predicate": "fairtest.contexts.context",
+    "Report": "fairtest.reporting.document",
+    "Testing": "fairtest.investigations.testing",
+    "UsageError": "fairtest.exceptions",
+    "audit": "fairtest.pipeline.calls",
+    "explain": "fairtest.pipeline.calls",
+    "metric": "fairtest.metrics.registry",
+    "report": "fairtest.pipeline.calls",
+    "test": "fairtest.pipeline.calls",
+    "train": "fairtest.pipeline.calls",
+}
+
+if TYPE_CHECKING:
+    from fairtest.contexts.context import Context, Predicate
+    from fairtest.data.source import DataSource
+    from fairtest.exceptions import BudgetExhausted, FairTestError, InputError, UsageError
+    from fairtest.inference.finding import Finding
+    from fairtest.investigations.testing import Testing
+    from fairtest.metrics.registry import Metric, metric
+    from fairtest.pipeline.calls import audit, explain, report, test, train
+    from fairtest.reporting.document import Report
+    from fairtest.types import Kind
+
+__all__ = [
+    "BudgetExhausted",
+    "Context",
+    "DataSource",
+    "FairTestError",
+    "Finding",
+    "InputError",
+    "Kind",
+    "Metric",
+    "Predicate",
+    "Report",
+    "Testing",
+    "UsageError",
+    "__version__",
+    "audit",
+    "explain",
+    "metric",
+    "report",
+    "test",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'fairtest' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,146 @@
+"""Contexts: subpopulations given by a few predicates on contextual attributes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.data.selection import rows_where
+from fairtest.data.table import EPOCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtest.types import BoolArray, Level
+
+__all__ = ["Context", "Op", "Predicate"]
+
+
+class Op(StrEnum):
+    """The comparisons a predicate can make."""
+
+    AT_MOST = "<="
+    ABOVE = ">"
+    IS = "=="
+    IN = "in"
+    MISSING = "missing"
+
+
+_SIGN = {Op.AT_MOST: "≤", Op.ABOVE: ">", Op.IS: "=", Op.IN: "in"}
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """One condition on one attribute.
+
+    Attributes
+    ----------
+    value
+        The threshold, the value, a tuple of values for ``in``, None for ``missing``.
+    order
+        For a threshold on an ordered column: its levels from low to high.
+
+    Examples
+    --------
+    >>> print(Predicate("age", Op.AT_MOST, 42))
+    age ≤ 42
+    >>> print(Predicate("job", Op.MISSING))
+    job missing
+    """
+
+    column: str
+    op: Op
+    value: Level | tuple[Level, ...] | None = None
+    order: tuple[Level, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def rank(self) -> float:
+        """Where a threshold stands among the values of its column."""
+        if self.order:
+            return float(self.order.index(self.value))
+        if isinstance(self.value, dt.date):
+            return float((self.value - EPOCH).days)
+        return float(self.value)  # type: ignore[arg-type]
+
+    def implies(self, other: Predicate) -> bool:
+        """Whether everybody who satisfies this predicate satisfies ``other``, whatever the data."""
+        if self.column != other.column:
+            return False
+        if self.op is not other.op:
+            return self.op is Op.IS and other.op is Op.IN and self.value in other.value  # type: ignore[operator]
+        if self.op is Op.AT_MOST:
+            return self.rank <= other.rank
+        if self.op is Op.ABOVE:
+            return self.rank >= other.rank
+        return self.value == other.value
+
+    def __str__(self) -> str:
+        if self.op is Op.MISSING:
+            return f"{self.column} missing"
+        return f"{self.column} {_SIGN[self.op]} {written_value(self.value)}"
+
+
+@dataclass(frozen=True)
+class Context:
+    """A conjunction of predicates; without any, the whole population.
+
+    Predicates are simplified (the tightest bound of each side) and sorted by column, so two contexts that say the
+    same thing are equal.
+
+    Examples
+    --------
+    >>> c = Context.of([Predicate("job", Op.IS, "Sales"), Predicate("age", Op.AT_MOST, 50),
+    ...                 Predicate("age", Op.AT_MOST, 42)])
+    >>> print(c)
+    age ≤ 42, job = Sales
+    >>> Context.of([Predicate("age", Op.AT_MOST, 42)]).contains(c)
+    True
+    """
+
+    predicates: tuple[Predicate, ...] = ()
+
+    @classmethod
+    def of(cls, predicates: Iterable[Predicate]) -> Context:
+        """Return the simplified, sorted conjunction."""
+        kept: dict[tuple[str, Op], Predicate] = {}
+        for p in predicates:
+            known = kept.get((p.column, p.op))
+            if known is None or p.implies(known):
+                kept[p.column, p.op] = p
+        order = {op: i for i, op in enumerate((Op.ABOVE, Op.AT_MOST, Op.IS, Op.IN, Op.MISSING))}
+        return cls(tuple(sorted(kept.values(), key=lambda p: (p.column, order[p.op]))))
+
+    def __str__(self) -> str:
+        return ", ".join(str(p) for p in self.predicates) or "everyone"
+
+    def __len__(self) -> int:
+        return len(self.predicates)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The attributes the context speaks of."""
+        return frozenset(p.column for p in self.predicates)
+
+    def contains(self, other: Context) -> bool:
+        """Whether everybody in ``other`` is in this context, whatever the data."""
+        return all(any(theirs.implies(ours) for theirs in other.predicates) for ours in self.predicates)
+
+    def mask(self, frame: Any) -> BoolArray:
+        """Return which rows of a pandas or polars frame, or of an Arrow table, are in the context."""
+        rows = np.ones(len(frame), dtype=bool)
+        for p in self.predicates:
+            rows &= rows_where(frame, p.column, p.op, p.value, p.order)
+        return rows
+
+
+def written_value(value: Level | tuple[Level, ...] | None) -> str:
+    """Return a predicate's value as people read it."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(written_value(v) for v in value) + "}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value.isoformat() if isinstance(value, dt.date) else str(value)

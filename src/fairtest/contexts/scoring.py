@@ -1,0 +1,130 @@
+"""Scoring candidate contexts on the training set: how strong the association is in each child of each split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairtest.summaries import Counts
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis
+    from fairtest.metrics.registry import Metric
+    from fairtest.summaries import Summary, Target
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["Aggregate", "Estimate", "Strength", "aggregate_score", "child_sums", "rounded"]
+
+Estimate = Literal["bound", "point"]
+Aggregate = Literal["max", "avg", "weighted"]
+
+Z_SEARCH = 1.959963984540054
+"""The normal quantile of the 95 % lower bounds that guide the search."""
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How strong an association is, as the search sees it.
+
+    ``"point"`` is the absolute effect; ``"bound"`` its lower 95 % confidence limit, which does not fall for the
+    extremes that small groups show by chance.
+    """
+
+    metric: Metric
+    estimate: Estimate
+
+    def __call__(self, summary: Summary) -> FloatArray:
+        """Return the strength of each context, NaN where it is undefined."""
+        if self.estimate == "point":
+            return self.metric.strength(self.metric.effect(summary))
+        if self.metric.bound is not None:
+            return self.metric.bound(summary, Z_SEARCH)
+        assert isinstance(summary, Counts)
+        return delta_bound(self.metric.effect, self.metric.strength, summary, Z_SEARCH)
+
+    def sizes(self, array: NDArray[Any], target: Target) -> IntArray:
+        """Return the people of each context from its sums."""
+        if target.summary is SummaryKind.COUNTS:
+            return np.asarray(array.sum(axis=(-3, -2, -1)))
+        return target.wrap(array).size
+
+
+def delta_bound(
+    effect: Callable[[Counts], FloatArray],
+    strength: Callable[[FloatArray], FloatArray],
+    summary: Counts,
+    z: float,
+) -> FloatArray:
+    """Return a lower limit of any metric of counts: its variance from the influence of one person in each cell."""
+    counts = summary.counts
+    shape = counts.shape[-3:]
+    here = strength(effect(summary))
+    size = counts.sum(axis=(-3, -2, -1))
+    total = np.zeros(here.shape)
+    centre = np.zeros(here.shape)
+    for cell in np.ndindex(shape):
+        more = counts.copy()
+        more[(..., *cell)] += 1
+        influence = np.nan_to_num(strength(effect(Counts(more))) - here, posinf=0.0, neginf=0.0) * (size + 1)
+        share = counts[(..., *cell)] / np.maximum(size, 1)
+        total += share * influence**2
+        centre += share * influence
+    error: FloatArray = np.sqrt(np.maximum(total - centre**2, 0.0) / np.maximum(size, 1))
+    return here - z * error
+
+
+def child_sums(axis: Axis, table: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of every child of every split: ``[node, split, child, ...]`` from ``[node, code, ...]``.
+
+    Numbers are cut between any two bins (up to, above, missing); a category falls into its values at once.
+    """
+    if axis.thresholds is None:
+        return table[:, None]
+    cuts = len(axis.thresholds)
+    cumulated = np.cumsum(table[:, : cuts + 1], axis=1)
+    below = cumulated[:, :cuts]
+    parts = [below, cumulated[:, cuts:] - below]
+    if axis.missing is not None:
+        parts.append(np.broadcast_to(table[:, axis.missing, None], below.shape))
+    return np.stack(parts, axis=2)
+
+
+def aggregate_score(
+    strength: FloatArray, size: IntArray, enough: BoolArray, parent: FloatArray, aggregate: Aggregate
+) -> FloatArray:
+    """Return the score of each split: −∞ where no child is stronger than its parent.
+
+    Children that are too small do not count. Those that are large enough but show no variation to associate (nobody
+    of a group, one output only) count in averages as showing no association; otherwise cutting them off would pay.
+
+    Parameters
+    ----------
+    strength, size, enough
+        ``[node, split, child]``; the strength is NaN where it is undefined or the child too small, and ``enough``
+        says which are large enough.
+    parent
+        ``[node]``.
+    """
+    counts = ~np.isnan(strength)
+    known = np.where(counts, strength, -np.inf)
+    best = known.max(axis=-1, initial=-np.inf)
+    if aggregate == "max":
+        score = best
+    else:
+        weight = np.where(enough, size if aggregate == "weighted" else 1, 0).astype(float)
+        total = (weight * np.where(counts, strength, 0.0)).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            score = total / weight.sum(axis=-1)
+    return np.where(best > parent[:, None], rounded(score), -np.inf)
+
+
+def rounded(score: FloatArray) -> FloatArray:
+    """Return scores without their last digits, so that ties do not hang on the order of a sum."""
+    return np.round(score, 12)

@@ -1,0 +1,53 @@
+"""What a search is asked, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairtest.contexts.context import Context
+    from fairtest.contexts.scoring import Aggregate, Estimate
+
+__all__ = ["Found", "SearchSettings"]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search for contexts.
+
+    Attributes
+    ----------
+    max_depth
+        The most cuts between the population and a context.
+    min_people
+        The fewest people of the training set a context may have.
+    estimate
+        Score by the effect itself (``"point"``, the paper) or its lower confidence bound.
+    aggregate
+        A split's score from its children: their mean (``"avg"``, the paper), size-weighted mean, or the best.
+    """
+
+    max_depth: int
+    min_people: float
+    estimate: Estimate = "bound"
+    aggregate: Aggregate = "max"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The contexts a search proposes, the whole population first.
+
+    Attributes
+    ----------
+    contexts
+        Every proposed context once.
+    parents
+        The position of the context each was cut from, −1 for the population.
+    looked_at
+        How many candidates were evaluated to find them.
+    """
+
+    contexts: tuple[Context, ...]
+    parents: tuple[int, ...]
+    looked_at: int

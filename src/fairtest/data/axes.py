@@ -1,0 +1,164 @@
+"""Axes: contextual attributes in small codes, along which contexts are cut.
+
+A category has a code for each value, a number for each bin between thresholds taken from the training set, and both
+have one more for missing. Codes fit a byte, which is what makes counting quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairtest.data.table import Column, Table
+    from fairtest.types import IntArray, Level
+
+__all__ = ["Axis", "Condition", "make_axis"]
+
+DISTINCT_THRESHOLDS = 64
+"""A number with at most this many values may be cut between any two of them."""
+QUANTILES = 32
+"""Otherwise it is cut at this many quantiles of the training set."""
+MOST_LEVELS = 200
+"""A category keeps this many of its values; the rarer ones are pooled."""
+MOST_POOLED = 50
+"""A pool of more values than this is too long to read and never makes a context."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows whose code on one axis is among ``codes``."""
+
+    column: str
+    codes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One contextual attribute in codes.
+
+    Attributes
+    ----------
+    thresholds
+        The values at which a number (or an ordered column, by position) may be cut: code ``i`` is above threshold
+        ``i − 1`` and up to ``i``. None for a category.
+    levels
+        For a category, the value of each code (None for the pool); for an ordered column, its levels in order.
+    pooled
+        The rare values behind the code of the pool.
+    lookup
+        For a column with levels: from the column's code to the axis' code.
+    missing
+        The code of missing values, or None if there are none.
+    """
+
+    column: str
+    size: int
+    thresholds: tuple[Level, ...] | None
+    levels: tuple[Level | None, ...]
+    pooled: tuple[Level, ...]
+    lookup: tuple[int, ...]
+    missing: int | None
+
+    @property
+    def pool(self) -> int | None:
+        """The code of the pooled rare values, or None."""
+        return self.levels.index(None) if None in self.levels else None
+
+    @property
+    def pool_is_readable(self) -> bool:
+        """Whether the pool is short enough to make a context."""
+        return 0 < len(self.pooled) <= MOST_POOLED
+
+    def codes(self, table: Table) -> NDArray[np.uint8]:
+        """Return the code of every row."""
+        column = table[self.column]
+        none = 0 if self.missing is None else self.missing
+        if column.codes is not None:
+            return np.asarray([*self.lookup, none], dtype=np.uint8)[column.codes]
+        assert column.values is not None
+        bins = np.searchsorted(np.asarray(self.thresholds, dtype=float), column.values, side="left")
+        if self.missing is not None:
+            bins[np.isnan(column.values)] = none
+        return bins.astype(np.uint8)
+
+
+def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
+    """Return the axis of a column, its thresholds and rare values read off ``rows``; None if nothing can be cut."""
+    if column.kind is Kind.IDENTIFIER:
+        return None
+    if column.kind is Kind.NUMERIC:
+        return _numeric_axis(column, rows)
+    assert column.codes is not None
+    counts = np.bincount(column.codes[rows] + 1, minlength=len(column.levels) + 1)[1:]
+    has_missing = column.missing > 0
+    if np.count_nonzero(counts) + has_missing < 2:
+        return None
+    if column.kind is Kind.ORDERED:
+        return _ordered_axis(column, has_missing)
+    return _category_axis(column, counts, has_missing)
+
+
+def _numeric_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
+    assert column.values is not None
+    seen = column.values[rows]
+    seen = np.sort(seen[~np.isnan(seen)])
+    if not seen.size:
+        return None
+    values = seen[np.flatnonzero(np.r_[True, np.diff(seen) > 0])]
+    if values.size > DISTINCT_THRESHOLDS:
+        at = np.ceil(np.arange(1, QUANTILES + 1) * seen.size / (QUANTILES + 1)).astype(int) - 1
+        values = np.unique(np.append(seen[at], seen[-1]))
+    thresholds = values[:-1]
+    if not thresholds.size:
+        return None
+    size = thresholds.size + 1
+    return Axis(
+        column.name,
+        size + (column.missing > 0),
+        tuple(float(t) for t in thresholds),
+        (),
+        (),
+        (),
+        size if column.missing else None,
+    )
+
+
+def _ordered_axis(column: Column, has_missing: bool) -> Axis:
+    size = len(column.levels)
+    return Axis(
+        column.name,
+        size + has_missing,
+        column.levels[:-1],
+        column.levels,
+        (),
+        tuple(range(size)),
+        size if has_missing else None,
+    )
+
+
+def _category_axis(column: Column, counts: IntArray, has_missing: bool) -> Axis:
+    kept = np.arange(len(column.levels))
+    if kept.size > MOST_LEVELS:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
+    lookup = np.full(len(column.levels), kept.size)
+    lookup[kept] = np.arange(kept.size)
+    levels: list[Level | None] = [column.levels[i] for i in kept]
+    pooled = tuple(v for v, code in zip(column.levels, lookup, strict=True) if code == kept.size)
+    if pooled:
+        levels.append(None)
+    return Axis(
+        column.name,
+        len(levels) + has_missing,
+        None,
+        tuple(levels),
+        pooled,
+        tuple(int(i) for i in lookup),
+        len(levels) if has_missing else None,
+    )

@@ -1,0 +1,117 @@
+"""A fingerprint of the data: the same whatever the order of rows and columns and the format they came in."""
+
+from __future__ import annotations
+
+import datetime as dt
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.data.table import EPOCH
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairtest.data.table import Column, Table
+    from fairtest.types import Level
+
+__all__ = ["fingerprint"]
+
+BLOCK = 1 << 15
+MANY = 20_000
+MISSING = np.uint64(0x9AE16A3B2F90404F)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+def fingerprint(table: Table) -> str:
+    """Return 32 hexadecimal digits that change with any value, any name and any repeated row.
+
+    They do not change with the order of the rows or of the columns, with the format, nor with the kinds of the columns:
+    numbers are hashed as numbers and text as text, whether they were kept as numbers or as levels.
+
+    Examples
+    --------
+    >>> from fairtest.data.readers import read_table
+    >>> one = fingerprint(read_table({"a": [1, 2, 3], "b": ["x", "y", None]}))
+    >>> two = fingerprint(read_table({"b": [None, "y", "x"], "a": [3.0, 2.0, 1.0]}))
+    >>> one == two, len(one)
+    (True, 32)
+    """
+    names = [np.uint64(_hash_bytes(b"name:" + name.encode("utf-8", "surrogatepass"))) for name in table.columns]
+    salted = [_level_hashes(column, salt) for column, salt in zip(table.columns.values(), names, strict=True)]
+    total, crossed = np.uint64(0), np.uint64(0)
+    with np.errstate(over="ignore"):
+        for start in range(0, table.n_rows, BLOCK):
+            rows = np.zeros(min(BLOCK, table.n_rows - start), dtype=np.uint64)
+            for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
+                rows += _column_hashes(column, slice(start, start + BLOCK), salt, hashes)
+            rows = _mixed(rows)
+            total += rows.sum(dtype=np.uint64)
+            crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
+        shape = _mixed(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + sum(names, np.uint64(0)))
+        return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
+
+
+def _column_hashes(column: Column, rows: slice, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hash of each row's value, salted with the column's name."""
+    if column.codes is not None:
+        return hashes[column.codes[rows]]  # −1 is the last: missing
+    assert column.values is not None
+    return _mixed(_number_bits(column.values[rows]) ^ salt)
+
+
+def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
+    """Return the salted hash of each level, and of a missing value at the end."""
+    if column.kind is Kind.NUMERIC:
+        return np.empty(0, dtype=np.uint64)
+    bits = np.append(_levels_bits(column.levels), MISSING)
+    return _mixed(bits ^ salt)
+
+
+def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
+    if all(isinstance(level, str) for level in levels):
+        texts = [level.encode("utf-8", "surrogatepass") for level in levels]  # type: ignore[union-attr]
+        return _text_bits(texts)
+    return _number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
+
+
+def _as_number(level: Level) -> float:
+    return float((level - EPOCH).days) if isinstance(level, dt.date) else float(level)
+
+
+def _number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return the bits of each number, one pattern for zero and one for a missing number."""
+    bits = (values + 0.0).view(np.uint64)
+    return np.where(np.isnan(values), MISSING, bits)
+
+
+def _text_bits(texts: list[bytes]) -> NDArray[np.uint64]:
+    """Return a hash of each text: blake2b, or arithmetic on whole words where there are very many short ones."""
+    width = max(map(len, texts), default=0) // 8 * 8 + 8
+    if len(texts) <= MANY or width > 256:
+        digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+        return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+    padded = np.array(texts, dtype=f"S{width}").view("<u8").reshape(len(texts), -1)
+    hashes = np.array([len(text) for text in texts], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for word in range(padded.shape[1]):
+            hashes = _mixed((hashes ^ padded[:, word]) + _GOLDEN)
+    return hashes
+
+
+def _hash_bytes(text: bytes) -> int:
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the splitmix64 finaliser of each number: every bit of the input moves every bit of the output."""
+    mixed = values ^ (values >> _S30)
+    mixed *= _FIRST
+    mixed ^= mixed >> _S27
+    mixed *= _SECOND
+    mixed ^= mixed >> _S31
+    return mixed

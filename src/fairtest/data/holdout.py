@@ -1,0 +1,133 @@
+"""The split into a training set and test sets, and the budget that spends each test set once.
+
+Section 3.2.3 of the paper: a hypothesis formed after seeing a test set is not independent of it. So the data is
+divided beforehand into one training set, which may be looked at freely, and B test sets, each of which answers one
+batch of investigations.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.exceptions import BudgetExhausted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["TRAIN", "Budget", "Holdout", "set_level"]
+
+TRAIN = 0
+"""The number of the training set; test sets count from 1."""
+
+
+class Holdout:
+    """Which set every row belongs to.
+
+    The set of a row follows from a seeded hash of its position, never of its content: duplicated people must not
+    travel together, and every engine must come to the same split. Sizes are exact.
+
+    Parameters
+    ----------
+    n_rows
+        The number of people.
+    budget
+        The number of test sets.
+    train_size
+        The share of the people that train; the others are divided evenly among the test sets.
+    seed
+        Another seed gives another split.
+
+    Examples
+    --------
+    >>> Holdout(11, budget=2, train_size=0.5, seed=0).sizes
+    (5, 3, 3)
+    """
+
+    def __init__(self, n_rows: int, budget: int, train_size: float, seed: int) -> None:
+        train = int(np.floor(n_rows * train_size + 1e-9))
+        share, extra = divmod(n_rows - train, budget)
+        self.sizes = (train, *(share + (i < extra) for i in range(budget)))
+        order = np.argsort(position_hash(n_rows, seed), kind="stable")
+        numbers = np.repeat(np.arange(budget + 1, dtype=np.int16), self.sizes)
+        self._set_of_row = np.empty(n_rows, dtype=np.int16)
+        self._set_of_row[order] = numbers
+
+    def rows(self, number: int) -> NDArray[np.intp]:
+        """Return the positions of a set's rows, in order."""
+        return np.flatnonzero(self._set_of_row == number)
+
+
+def position_hash(n_rows: int, seed: int) -> NDArray[np.uint64]:
+    """Return a well-mixed 64-bit hash of each row number (the finaliser of SplitMix64)."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    z = np.arange(1, n_rows + 1, dtype=np.uint64) * golden + start
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+class Budget:
+    """Hands out each test set once.
+
+    A set that was drawn is spent when the work on it ends, and given back when the work fails: nothing was shown
+    then.
+
+    Examples
+    --------
+    >>> budget = Budget(1)
+    >>> with budget.draw() as number:
+    ...     number
+    1
+    >>> budget.left
+    0
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free = list(range(1, size + 1))
+        self._lock = threading.Lock()
+
+    @property
+    def left(self) -> int:
+        """How many test sets have not been spent."""
+        return len(self._free)
+
+    def check(self) -> None:
+        """Raise if there is no test set left to draw."""
+        if not self._free:
+            sets = "test set has" if self.size == 1 else f"{self.size} test sets have"
+            raise BudgetExhausted(
+                f"The budget is exhausted: {'the' if self.size == 1 else 'all'} {sets} been spent. A test set answers "
+                f"once; give DataSource a larger budget (budget={self.size + 1}) before the first test, or new data."
+            )
+
+    @contextmanager
+    def draw(self) -> Iterator[int]:
+        """Draw the next test set; it is given back if the block raises."""
+        with self._lock:
+            self.check()
+            number = self._free.pop(0)
+        try:
+            yield number
+        except BaseException:
+            with self._lock:
+                self._free = sorted([*self._free, number])
+            raise
+
+
+def set_level(conf: float, budget: int) -> float:
+    """Return the level at which each of the test sets is tested, so that all hold together with ``conf``.
+
+    Examples
+    --------
+    >>> round(set_level(0.95, 1), 10), round(set_level(0.95, 2), 10)
+    (0.05, 0.0253205655)
+    """
+    return float(-np.expm1(np.log(conf) / budget))

@@ -1,0 +1,260 @@
+"""Data in: a frame, a file or a folder becomes a table of encoded columns."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairtest.data.delimited import decoded, read_delimited
+from fairtest.data.frames import first_line, library_of, raw_columns
+from fairtest.data.kinds import Declared, column_of
+from fairtest.data.normal import RawColumn, without
+from fairtest.data.table import Table
+from fairtest.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairtest.types import Level
+
+__all__ = ["read_table"]
+
+PARQUET = (".parquet", ".pq")
+READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
+_GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+_OTHERS = {
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"ARROW1": "an Arrow or Feather file",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"SQLite format 3": "an SQLite database",
+}
+
+
+def read_table(
+    data: Any,
+    *,
+    categorical: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    ordered: Mapping[str, Iterable[Level]] | None = None,
+    missing: Iterable[object] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+) -> Table:
+    """Read people from a frame or a file, and decide what kind each column is.
+
+    Parameters
+    ----------
+    data
+        A pandas or polars frame, an Arrow table, a dictionary of columns, or the path of a CSV or Parquet file
+        (compressed with gzip or zstd too) or of a folder of Parquet files.
+    categorical, numeric
+        Columns that are categories, or numbers, whatever they look like.
+    ordered
+        For columns whose values have an order: the levels from low to high.
+    missing
+        Values that stand for a missing one, besides empty fields: ``["?", "NA"]``.
+    delimiter
+        What parts the fields of a CSV file; found out from the header if not given.
+    encoding
+        How a CSV file is encoded; UTF-8 if not given.
+    name
+        What to call the data; the file's name if not given.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read, or a declaration does not fit it.
+
+    Examples
+    --------
+    >>> table = read_table({"age": [25, 42, 61], "sex": ["F", "M", "F"]}, numeric=["age"])
+    >>> [(column.name, str(column.kind)) for column in table.columns.values()]
+    [('age', 'numeric'), ('sex', 'binary')]
+    """
+    declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    absent = _missing(missing)
+    _check_delimiter(delimiter)
+    library, columns, called = _columns(data, absent, delimiter, encoding)
+    declared.check(column.name for column in columns)
+    rows = _height(columns, called)
+    return Table(name or called, library, rows, {column.name: column_of(column, declared) for column in columns})
+
+
+def _columns(
+    data: Any, missing: list[object], delimiter: str | None, encoding: str | None
+) -> tuple[str, list[RawColumn], str]:
+    """Return where the data came from, its columns, and what to call it."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(os.fsdecode(data))
+        library, columns = _file(path, missing, delimiter, encoding)
+        return library, columns, path.name or str(path)
+    library_name = library_of(data)
+    if library_name is None:
+        raise InputError(
+            "The data must be a pandas or polars frame, an Arrow table, a dictionary of columns, or the path of "
+            f"{READABLE} or of a folder of Parquet files. Got {_described(data)} instead."
+        )
+    return library_name, [without(column, missing) for column in raw_columns(data)], "data"
+
+
+def _file(
+    path: Path, missing: list[object], delimiter: str | None, encoding: str | None
+) -> tuple[str, list[RawColumn]]:
+    if _is(Path.is_dir, path):
+        return "parquet", _parquet(_parts(path), str(path), missing)
+    if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
+        return "parquet", _parquet([path], str(path), missing)
+    content = _unpacked(_content(path), path, encoding)
+    if content.startswith(_PARQUET):
+        return "parquet", _parquet([io.BytesIO(content)], str(path), missing)
+    text = decoded(_recognised(content, path, encoding), encoding, str(path))
+    if b"\x00" in text:
+        raise InputError(f"{path} is not a text file: it has null bytes. The data must be {READABLE}.")
+    if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes):
+        delimiter = "\t"
+    return "csv", read_delimited(text, where=str(path), delimiter=delimiter, missing=missing)
+
+
+def _is(question: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return question(path)
+    except (OSError, ValueError):  # a name too long, or with a null character: reading says so
+        return False
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"There is no file {str(path.absolute())!r}. Check the path.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"The file {str(path)[:200]!r} cannot be read: {first_line(error)}") from error
+    if _blank(content):
+        raise InputError(f"{path} is empty. The data must have a header and at least one row.")
+    return content
+
+
+def _blank(content: bytes) -> bool:
+    return not content[:1000].strip() and not content.strip()
+
+
+def _unpacked(content: bytes, path: Path, encoding: str | None) -> bytes:
+    """Return the content of a compressed file, whatever it is called."""
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path} is damaged: it does not decompress with gzip. Copy it again.") from error
+    elif content.startswith(_ZSTD):
+        content = _unzstd(content, path, encoding)
+    if _blank(content):
+        raise InputError(f"{path} is empty. The data must have a header and at least one row.")
+    return content
+
+
+def _unzstd(content: bytes, path: Path, encoding: str | None) -> bytes:
+    """Decompress by reading the lines of the file with polars, which has zstd built in."""
+    try:
+        lines = pl.read_csv(content, has_header=False, separator="\x01", quote_char=None, schema={"line": pl.String})
+    except (pl.exceptions.PolarsError, OSError) as error:
+        plain = encoding is None or encoding.casefold() in ("utf-8", "utf8")
+        advice = "is it damaged, or in an encoding other than UTF-8?" if plain else "decompress it first."
+        raise InputError(f"{path} cannot be read as text compressed with zstd: {advice}") from error
+    return "\n".join(lines.to_series().fill_null("").to_list()).encode()
+
+
+def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
+    """Return the content if it may be text; a file of another sort is called by its name."""
+    found = next((what for magic, what in _OTHERS.items() if content.startswith(magic)), None)
+    start = content[:1000].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if start.startswith(b"{") or re.match(rb'\[\s*[\[{"\d]', start):
+        found = "JSON"
+    elif start.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg")):
+        found = "a web page (HTML or XML)"
+    if found is None and encoding is None and b"\x00" in content and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+        found = "not text (it has null bytes; if it is UTF-16, pass encoding='utf-16')"
+    if found:
+        raise InputError(f"{path} is {found}. The data must be {READABLE}: save it as one of these.")
+    return content
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Return the Parquet files of a folder and of the folders in it, in the order of their names."""
+    files = sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in PARQUET and file.is_file() and not file.name.startswith((".", "_"))
+    )
+    if not files:
+        raise InputError(
+            f"The folder {str(folder)!r} has no Parquet files. Give a file, or a folder with .parquet files."
+        )
+    return files
+
+
+def _parquet(files: list[Any], where: str, missing: list[object]) -> list[RawColumn]:
+    try:
+        frames = [pl.read_parquet(file, hive_partitioning=False) for file in files]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{where} cannot be read as Parquet: {first_line(error)} Write or copy it again.") from error
+    for file, frame in zip(files, frames, strict=True):
+        if set(frame.columns) != set(frames[0].columns):
+            odd = sorted(set(frame.columns) ^ set(frames[0].columns))
+            raise InputError(
+                f"The Parquet files of {where} must have the same columns; {Path(file).name} and {Path(files[0]).name} "
+                f"differ in {', '.join(map(repr, odd[:5]))}."
+            )
+    try:
+        whole = pl.concat([frame.select(frames[0].columns) for frame in frames], how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"The Parquet files of {where} must agree on the types of columns: {first_line(error)}"
+        ) from error
+    return [without(column, missing) for column in raw_columns(whole)]
+
+
+def _height(columns: list[RawColumn], called: str) -> int:
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{column.name!r} has {len(column)}" for column in columns[:6])
+        raise InputError(f"The columns of a dictionary must have the same number of rows; {shown}.")
+    rows = lengths.pop()
+    if rows == 0:
+        raise InputError(f"{called} has column names and no rows. The data must have at least one row.")
+    return rows
+
+
+def _missing(missing: Iterable[object]) -> list[object]:
+    if isinstance(missing, str):
+        return [missing]
+    if not isinstance(missing, Iterable):
+        raise InputError(
+            f"The 'missing' parameter must be a list of values, such as ['?', 'NA']. Got {missing!r} instead."
+        )
+    return list(missing)
+
+
+def _check_delimiter(delimiter: str | None) -> None:
+    if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
+        return
+    raise InputError(f"The 'delimiter' parameter must be one character, such as ',' or ';'. Got {delimiter!r} instead.")
+
+
+def _described(data: object) -> str:
+    kind = type(data)
+    return "None" if data is None else f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")

@@ -1,0 +1,165 @@
+"""DataSource: the people under audit, divided beforehand into a training set and test sets."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fairtest.data.fingerprint import fingerprint
+from fairtest.data.holdout import Budget, Holdout, set_level
+from fairtest.data.readers import read_table
+from fairtest.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtest.types import Level
+
+__all__ = ["PRESETS", "DataSource", "check_preset"]
+
+TRAIN_SIZE = 0.5
+PRESETS = ("paper",)
+
+
+class DataSource:
+    """A table of people with a budget of test sets.
+
+    Step 1 of the method: the data is split by row into a training set, which the search for contexts may look at
+    freely, and ``budget`` test sets, each of which answers one batch of investigations. With several test sets each
+    is tested at the level 1 − conf^(1/budget), so that all answers hold together with confidence ``conf``.
+
+    Parameters
+    ----------
+    data
+        A pandas or polars frame, an Arrow table, or the path of a CSV or Parquet file (compressed too) or of a folder
+        of Parquet files. One row is one person.
+    budget
+        The number of test sets: how many batches of investigations will ever be asked of this data.
+    conf
+        The confidence with which everything reported from all test sets holds together.
+    train_size
+        The share of the people used for the search; the rest is divided evenly among the test sets. Default: half; in
+        the paper's preset, all sets are equally large.
+    seed
+        Fixes the split and all other randomness: the same seed gives the same report.
+    categorical, numeric, ordered
+        The kinds of columns where the guess is wrong; ``ordered`` maps a column to its values from low to high.
+    favourable, reference
+        Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
+        ``reference={"sex": "Male"}``.
+    engine
+        Where the counting is done: ``"memory"``.
+    missing, delimiter, encoding
+        For CSV files: other texts that mean a missing value, the delimiter, the encoding.
+    name
+        What to call the data in reports. Default: the name of the file.
+    preset
+        ``"paper"`` for the shares of the paper.
+
+    Examples
+    --------
+    >>> source = DataSource({"sex": ["f", "m"] * 50, "hired": [0, 1, 1, 1] * 25}, budget=2, conf=0.95)
+    >>> source
+    DataSource('data': 100 people; 50 train, 2 test sets of 25; 2 left)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        budget: int = 1,
+        conf: float = 0.95,
+        train_size: float | None = None,
+        seed: int = 0,
+        *,
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        ordered: Mapping[str, Sequence[Level]] | None = None,
+        favourable: Mapping[str, Level] | None = None,
+        reference: Mapping[str, Level] | None = None,
+        engine: str = "memory",
+        missing: Sequence[str] = (),
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        name: str | None = None,
+        preset: str | None = None,
+    ) -> None:
+        check_preset(preset)
+        self.budget = Budget(_whole("budget", budget, "the number of test sets"))
+        self.conf = _inside("conf", conf)
+        self.train_size = self._share(train_size, preset)
+        self.seed = _whole("seed", seed, "any whole number from 0", least=0)
+        if engine != "memory":
+            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
+        self.table = read_table(
+            data,
+            categorical=categorical,
+            numeric=numeric,
+            ordered=ordered,
+            missing=missing,
+            delimiter=delimiter,
+            encoding=encoding,
+            name=name,
+        )
+        self.favourable = self._declared("favourable", favourable)
+        self.reference = self._declared("reference", reference)
+        self.holdout = Holdout(self.table.n_rows, budget, self.train_size, seed)
+
+    @property
+    def level(self) -> float:
+        """The level at which each test set is tested."""
+        return set_level(self.conf, self.budget.size)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A name for these people, whatever the order of the rows, the format and the seed."""
+        return fingerprint(self.table)
+
+    def _share(self, train_size: float | None, preset: str | None) -> float:
+        if train_size is not None:
+            return _inside("train_size", train_size)
+        return 1 / (self.budget.size + 1) if preset == "paper" else TRAIN_SIZE
+
+    def _declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
+        """Check that each declared value occurs in its column, and return it as the column has it."""
+        found: dict[str, Level] = {}
+        for name, value in (values or {}).items():
+            levels = self.table[name].levels
+            match = [v for v in levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
+            match = match or [v for v in levels if str(v) == str(value)]
+            if not match:
+                shown = ", ".join(repr(v) for v in levels[:10]) + (", …" if len(levels) > 10 else "")
+                have = f"its values are {shown}" if levels else "it is numeric"
+                raise InputError(f"{argument}={{{name!r}: {value!r}}}: the column has no such value; {have}.")
+            found[name] = match[0]
+        return found
+
+    def __repr__(self) -> str:
+        train, *tests = self.holdout.sizes
+        sets = f"1 test set of {tests[0]:,}" if len(tests) == 1 else f"{len(tests)} test sets of {tests[-1]:,}"
+        return (
+            f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
+            f"{self.budget.left} left)"
+        )
+
+
+def check_preset(preset: str | None) -> None:
+    """Raise if there is no such preset."""
+    if preset is not None and preset not in PRESETS:
+        raise InputError(f"The 'preset' must be None or 'paper'. Got {preset!r} instead.")
+
+
+def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise InputError(
+            f"The {argument!r} of DataSource must be a whole number of at least {least} ({meaning}). "
+            f"Got {value!r} instead."
+        )
+    return int(value)
+
+
+def _inside(argument: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise InputError(
+            f"The {argument!r} of DataSource must be a number between 0 and 1, both excluded. Got {value!r} instead."
+        )
+    return float(value)

@@ -1,0 +1,72 @@
+"""What an engine can do. It never sees a metric.
+
+Everything rests on one primitive: a pure function of a partition of the rows whose results are added. Sums are exact
+(see :mod:`fairtest.summaries`), so every engine gives the same numbers to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis, Condition
+    from fairtest.summaries import Target
+    from fairtest.types import IntArray
+
+__all__ = ["Engine", "Frontier", "Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The people of one small context: level codes or numbers of both variables, the stratum, and codes on axes."""
+
+    protected: NDArray[Any]
+    output: NDArray[Any]
+    stratum: IntArray
+    codes: Mapping[str, IntArray]
+
+    def __len__(self) -> int:
+        return len(self.stratum)
+
+
+class Frontier(Protocol):
+    """The nodes at the current depth of a tree, each a set of training rows."""
+
+    n_nodes: int
+
+    def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
+        """Return the sums ``[node, code of axis, *cell_shape, *sum_shape]`` of the nodes ``first`` to ``last``."""
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+        """Go one level down.
+
+        Node ``i`` is cut along ``axes[i]``: rows with code ``c`` go to new node ``child[i, c]``, or are dropped where
+        that is −1 (everywhere, if the axis is None).
+        """
+
+
+class Engine(Protocol):
+    """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`."""
+
+    def axis(self, column: str) -> Axis | None:
+        """Return a contextual column in codes, thresholds and rare values read off the training set."""
+
+    def frontier(self, target: Target) -> Frontier:
+        """Return the root of a tree over the training rows."""
+
+    def total(self, number: int, target: Target) -> NDArray[Any]:
+        """Return the sums over a whole set: ``[*cell_shape, *sum_shape]``."""
+
+    def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
+        """Return the sums of every context in a set: ``[context, *cell_shape, *sum_shape]``."""
+
+    def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
+        """Return the people of one context in a set, as the target sees them, with their codes on some axes."""
+
+    def left_out(self, number: int, target: Target) -> int:
+        """Return how many people of a set have no value for the target's variables."""

@@ -1,0 +1,176 @@
+"""The engine for tables that fit in memory: one partition, counted here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.data.axes import make_axis
+from fairtest.data.holdout import TRAIN
+from fairtest.engine.contract import Rows
+from fairtest.engine.histogram import Cells, add_up, cells_of
+from fairtest.engine.prefixes import Prefix, prefix_tree
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis, Condition
+    from fairtest.data.holdout import Holdout
+    from fairtest.data.table import Table
+    from fairtest.data.variables import Variable
+    from fairtest.summaries import Target
+    from fairtest.types import FloatArray, IntArray
+
+__all__ = ["MemoryEngine"]
+
+
+class MemoryEngine:
+    """Counts the people of a table held in memory. See :class:`fairtest.engine.contract.Engine`."""
+
+    def __init__(self, table: Table, holdout: Holdout) -> None:
+        self._table = table
+        self._holdout = holdout
+        self._axes: dict[str, Axis | None] = {}
+        self._codes: dict[str, NDArray[np.uint8]] = {}
+        self._cells: dict[Target, Cells] = {}
+        self._rows: dict[int, NDArray[np.intp]] = {}
+
+    def axis(self, column: str) -> Axis | None:
+        """Return a contextual column in codes."""
+        if column not in self._axes:
+            self._axes[column] = make_axis(self._table[column], self._set(TRAIN))
+        return self._axes[column]
+
+    def frontier(self, target: Target) -> MemoryFrontier:
+        """Return the root of a tree over the training rows."""
+        rows = self._valid(TRAIN, target)
+        return MemoryFrontier(self, rows, self._cells_of(target).take(rows), target)
+
+    def total(self, number: int, target: Target) -> NDArray[Any]:
+        """Return the sums over a whole set."""
+        rows = self._valid(number, target)
+        everyone: NDArray[Any] = add_up(np.zeros(rows.size, np.int8), 1, self._cells_of(target).take(rows), target)[0]
+        return everyone
+
+    def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
+        """Return the sums of every context in a set."""
+        rows = self._valid(number, target)
+        cells = self._cells_of(target).take(rows)
+        first = add_up(np.zeros(rows.size, np.int8), 1, cells, target)
+        out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
+        self._descend(prefix_tree(contexts), rows, cells, target, first[0], out)
+        return out
+
+    def _descend(
+        self,
+        prefix: Prefix,
+        rows: NDArray[np.intp],
+        cells: Cells,
+        target: Target,
+        sums: NDArray[Any],
+        out: NDArray[Any],
+    ) -> None:
+        out[prefix.contexts] = sums
+        for column, children in prefix.by_column():
+            axis = self.axis(column)
+            assert axis is not None
+            codes = self.codes(axis)[rows]
+            table = add_up(codes, axis.size, cells, target)
+            for condition, child in children:
+                inside = table[list(condition.codes)].sum(axis=0)
+                if not child.children:
+                    out[child.contexts] = inside
+                    continue
+                member = np.zeros(256, dtype=bool)
+                member[list(condition.codes)] = True
+                at = np.flatnonzero(member[codes])
+                self._descend(child, rows[at], cells.take(at), target, inside, out)
+
+    def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
+        """Return the people of one context in a set, as the target sees them."""
+        rows = self._valid(number, target)
+        for condition in context:
+            axis = self.axis(condition.column)
+            assert axis is not None
+            member = np.zeros(256, dtype=bool)
+            member[list(condition.codes)] = True
+            rows = rows[member[self.codes(axis)[rows]]]
+        stratum = np.zeros(rows.size, np.int32) if target.strata is None else target.strata.codes(self._table)[rows]
+        return Rows(
+            self._seen(target.protected, target)[rows],
+            self._seen(target.output, target)[rows],
+            stratum,
+            {axis.column: self.codes(axis)[rows] for axis in axes},
+        )
+
+    def _seen(self, variable: Variable, target: Target) -> FloatArray | IntArray:
+        if variable.is_number:
+            values = self._table[variable.parts[0].column].values
+            assert values is not None
+            return values
+        scored = target.summary is SummaryKind.MOMENTS and variable.scores
+        return variable.values(self._table) if scored else variable.codes(self._table)
+
+    def left_out(self, number: int, target: Target) -> int:
+        """Return how many people of a set have no value for the target's variables."""
+        rows = self._set(number)
+        return int(rows.size - np.count_nonzero(self._cells_of(target).valid[rows]))
+
+    def codes(self, axis: Axis) -> NDArray[np.uint8]:
+        """Return every row's code on an axis."""
+        if axis.column not in self._codes:
+            self._codes[axis.column] = axis.codes(self._table)
+        return self._codes[axis.column]
+
+    def _set(self, number: int) -> NDArray[np.intp]:
+        if number not in self._rows:
+            self._rows[number] = self._holdout.rows(number)
+        return self._rows[number]
+
+    def _valid(self, number: int, target: Target) -> NDArray[np.intp]:
+        rows = self._set(number)
+        return rows[self._cells_of(target).valid[rows]]
+
+    def _cells_of(self, target: Target) -> Cells:
+        if target not in self._cells:
+            self._cells = {target: cells_of(target, self._table, self._table.n_rows)}  # one at a time: they are large
+        return self._cells[target]
+
+
+class MemoryFrontier:
+    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them."""
+
+    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells, target: Target) -> None:
+        self._engine = engine
+        self._rows = rows
+        self._cells = cells
+        self._target = target
+        self._node = np.zeros(rows.size, dtype=np.int32)
+        self._start = np.array([0, rows.size])
+        self.n_nodes = 1
+
+    def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
+        """Return the sums by node and code of an axis."""
+        part = slice(self._start[first], self._start[last])
+        codes = self._engine.codes(axis)[self._rows[part]]
+        index = (self._node[part] - first).astype(np.intp) * axis.size + codes
+        cells = Cells(self._cells.valid[part], self._cells.cell[part], [t[part] for t in self._cells.terms])
+        sums = add_up(index, (last - first) * axis.size, cells, self._target)
+        return sums.reshape(last - first, axis.size, *sums.shape[1:])
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+        """Go one level down: row by row to the child its code leads to."""
+        new = np.full(self._rows.size, -1, dtype=np.int32)
+        for node, axis in enumerate(axes):
+            if axis is not None:
+                part = slice(self._start[node], self._start[node + 1])
+                new[part] = child[node][self._engine.codes(axis)[self._rows[part]]]
+        order = np.argsort(new, kind="stable")
+        order = order[np.count_nonzero(new < 0) :]
+        self._rows, self._cells, self._node = self._rows[order], self._cells.take(order), new[order]
+        self.n_nodes = int(child.max(initial=-1)) + 1
+        self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))

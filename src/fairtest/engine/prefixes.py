@@ -1,0 +1,39 @@
+"""Contexts as a tree of common prefixes, so that what they share is counted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtest.data.axes import Condition
+
+__all__ = ["Prefix", "prefix_tree"]
+
+
+@dataclass
+class Prefix:
+    """Some leading conditions: the contexts that end here, and how they go on."""
+
+    contexts: list[int] = field(default_factory=list)
+    children: dict[Condition, Prefix] = field(default_factory=dict)
+
+    def by_column(self) -> Iterator[tuple[str, list[tuple[Condition, Prefix]]]]:
+        """Yield the continuations, grouped by the column they are about."""
+        groups: dict[str, list[tuple[Condition, Prefix]]] = {}
+        for condition, child in self.children.items():
+            groups.setdefault(condition.column, []).append((condition, child))
+        yield from groups.items()
+
+
+def prefix_tree(contexts: Sequence[Sequence[Condition]]) -> Prefix:
+    """Return the root of the prefixes of some contexts."""
+    root = Prefix()
+    for number, context in enumerate(contexts):
+        at = root
+        for condition in context:
+            at = at.children.setdefault(condition, Prefix())
+        at.contexts.append(number)
+    return root

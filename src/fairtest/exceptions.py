@@ -1,0 +1,54 @@
+"""The errors FairTest raises on purpose.
+
+::
+
+    FairTestError
+     ├── InputError        (ValueError)    an argument, a column or a file is not what it must be
+     ├── UsageError        (RuntimeError)  calls in an order that cannot work, such as test before train
+     └── BudgetExhausted   (RuntimeError)  every test set of the data source has been spent
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["BudgetExhausted", "FairTestError", "InputError", "UsageError", "unknown_name"]
+
+
+class FairTestError(Exception):
+    """Base class of every error that FairTest raises on purpose."""
+
+
+class InputError(FairTestError, ValueError):
+    """An argument, a column or a file is not what it must be; the message says what would be."""
+
+
+class UsageError(FairTestError, RuntimeError):
+    """The calls came in an order that cannot work."""
+
+
+class BudgetExhausted(FairTestError, RuntimeError):  # noqa: N818 - the name is part of the interface
+    """Every test set of the data source has been spent."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "") -> InputError:
+    """Return the error for a name that does not exist, with the nearest ones that do.
+
+    Examples
+    --------
+    >>> print(unknown_name("column", "gendr", ["gender", "age"]))
+    There is no column 'gendr'. Did you mean 'gender'? Columns: 'gender', 'age'.
+    """
+    known = list(known)
+    near = get_close_matches(str(name), known, n=3, cutoff=0.6)
+    if not near:
+        folded = {k.casefold(): k for k in known}
+        near = [folded[m] for m in get_close_matches(str(name).casefold(), list(folded), n=3, cutoff=0.6)]
+    shown = ", ".join(repr(k) for k in known[:20]) + (", …" if len(known) > 20 else "")
+    suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    plural = f"{what.capitalize()}s"
+    return InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{' ' + hint if hint else ''}")

@@ -1,0 +1,332 @@
+"""Which test and which interval each metric gets (section 3 of the statistics).
+
+A procedure turns a batch of hypotheses into p-values, or into samplers where a p-value must be drawn, and into
+intervals at any level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from fairtest.inference import correlation, information, oneway, rank, score
+from fairtest.inference.batch import canonical_table
+from fairtest.inference.null_moments import g_null_moments_2x2
+from fairtest.inference.oneway_permutation import OneWaySampler
+from fairtest.inference.permutation import CorrelationSampler, GSampler
+from fairtest.inference.random_tables import g_null_moments
+from fairtest.inference.resampling import Resampling
+from fairtest.inference.row_effects import stratum_ranks
+from fairtest.inference.rules import widen_to_zero
+from fairtest.metrics.correlation import rank_scores
+from fairtest.summaries import Central, Counts, GroupMoments, Moments
+
+if TYPE_CHECKING:
+    from fairtest.inference.batch import Batch
+    from fairtest.inference.monte_carlo import Sampler
+    from fairtest.metrics.registry import Metric
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+    Bounds: TypeAlias = tuple[FloatArray, FloatArray]
+    PValues: TypeAlias = tuple[FloatArray, dict[int, Sampler]]
+
+__all__ = ["Procedure", "procedure_for"]
+
+SMALL = 1000
+"""Up to this many people, correlations are tested by studentised permutation."""
+NEAR = (1 / 30, 0.1)
+"""People are permuted only where the asymptotic p-value is between α/30m and 0.1: outside, no decision hangs on it."""
+MOMENT_DRAWS = 2000
+
+
+class Procedure(Protocol):
+    """How to test, and how to give an interval."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:
+        """Return raw p-values, NaN where undefined or drawn, and the samplers of those that are drawn.
+
+        ``level`` is the smallest level at which a p-value will be compared.
+        """
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the bounds of each effect at level ``alpha``; ``p`` are the raw p-values."""
+
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Return, for each hypothesis, what is known to be weak about the method there."""
+
+
+def procedure_for(metric: Metric, *, strata: int, resampling: bool = False) -> Procedure:
+    """Return the procedure of a metric; metrics without one of their own are resampled."""
+    if resampling or (metric.name == "RATIO" and strata > 1):
+        return Resampling()
+    known: dict[str, Procedure] = {
+        "DIFF": ScoreDifference(),
+        "RATIO": ScoreRatio(),
+        "NMI": Information() if strata == 1 else ConditionalInformation(),
+        "CORR": Correlation(),
+        "ETA": OneWay(),
+        "RANK": Rank() if strata == 1 else ConditionalRank(),
+    }
+    return known.get(metric.name, Resampling())
+
+
+def no_notes(batch: Batch) -> list[tuple[str, ...]]:
+    """Return an empty remark for each hypothesis."""
+    return [()] * len(batch)
+
+
+def two_by_two(batch: Batch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return favourable outputs and people of the group, then of the reference, by stratum."""
+    assert isinstance(batch.summary, Counts)
+    counts = batch.summary.counts
+    people = counts.sum(axis=-2)
+    return counts[..., 1, 1], people[..., 1], counts[..., 1, 0], people[..., 0]
+
+
+class ScoreDifference:
+    """DIFF and its conditional form: the skewness-corrected score test, and its inversion."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return the score p-values."""
+        return score.difference_p(*two_by_two(batch)), {}
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+        """Return the inversion of the test."""
+        return score.difference_interval(*two_by_two(batch), alpha)
+
+    notes = staticmethod(no_notes)
+
+
+class ScoreRatio:
+    """RATIO in one stratum: the same p-value, the inversion over ratios."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return the score p-values, undefined where the ratio is."""
+        p = score.ratio_p(*(a[:, 0] for a in two_by_two(batch)))
+        return np.where(np.isnan(batch.effect), np.nan, p), {}
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+        """Return the bounds of the ratio, less 1."""
+        x1, n1, x2, n2 = (a[:, 0] for a in two_by_two(batch))
+        low, high = score.ratio_interval(x1, n1, x2, n2, alpha)
+        return low - 1, high - 1
+
+    notes = staticmethod(no_notes)
+
+
+class Information:
+    """NMI in one table: the G test, or random tables where expected counts are small."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return G's p-values; tables with an expected count below 5 are drawn."""
+        counts = self._tables(batch)
+        p = information.g_test_p(counts)
+        samplers: dict[int, Sampler] = {}
+        for i in np.flatnonzero((information.smallest_expected(counts) < 5) & ~np.isnan(p)):
+            table = canonical_table(counts[i])
+            samplers[int(i)] = batch.keyed(GSampler(table), table)
+        return p, samplers
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the inversion of the noncentral χ²; it reaches 0 where the test does not reject."""
+        return widen_to_zero(*information.nmi_interval(self._tables(batch), alpha), p, alpha)
+
+    notes = staticmethod(no_notes)
+
+    @staticmethod
+    def _tables(batch: Batch) -> IntArray:
+        assert isinstance(batch.summary, Counts)
+        return batch.summary.counts[:, 0]
+
+
+class ConditionalInformation:
+    """Conditional NMI: the strata's G over their entropy, against a χ² with the permutation mean and variance."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return the p-values of the moment-matched χ²."""
+        counts = self._counts(batch)
+        return information.conditional_nmi_p(counts, *self._moments(batch)), {}
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the inversion of the scaled noncentral χ²."""
+        bounds = information.conditional_nmi_interval(self._counts(batch), alpha, *self._moments(batch))
+        return widen_to_zero(*bounds, p, alpha)
+
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Warn where over a fifth of the people are in strata with tiny expected counts."""
+        counts = self._counts(batch)
+        m, k = counts.shape[:2]
+        smallest = information.smallest_expected(counts.reshape(m * k, *counts.shape[2:])).reshape(m, k)
+        people = counts.sum(axis=(-2, -1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            tiny = np.where(smallest < 1, people, 0).sum(axis=1) / people.sum(axis=1)
+        text = (
+            "Over a fifth of these people are in strata with expected counts below 1: the interval may be too narrow."
+        )
+        return [(text,) if share > 0.2 else () for share in tiny]
+
+    @staticmethod
+    def _counts(batch: Batch) -> IntArray:
+        assert isinstance(batch.summary, Counts)
+        return batch.summary.counts
+
+    def _moments(self, batch: Batch) -> tuple[FloatArray, FloatArray]:
+        counts = self._counts(batch)
+        if counts.shape[-2:] == (2, 2):
+            return g_null_moments_2x2(counts)
+        drawn = []
+        for context in counts:
+            table = canonical_table(context)
+            drawn.append(g_null_moments(table, MOMENT_DRAWS, batch.generator(table)))
+        return np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
+
+
+class Correlation:
+    """CORR and its conditional form: t of atanh r; small contexts by studentised permutation."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:
+        """Return the asymptotic p-values; small contexts near the level are permuted."""
+        p = correlation.correlation_p(self._sums(batch))
+        samplers: dict[int, Sampler] = {}
+        for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
+            people = batch.rows(int(i))
+            sampler = CorrelationSampler(people.protected, people.output, people.stratum)
+            samplers[int(i)] = batch.keyed(sampler, people.protected, people.output)
+        return p, samplers
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the interval of the same standard error; it reaches 0 where the test does not reject."""
+        return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
+
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Warn of very long tails."""
+        return tail_notes(self._sums(batch))
+
+    @staticmethod
+    def _sums(batch: Batch) -> correlation.CentralSums:
+        assert isinstance(batch.summary, Moments)
+        return central_sums(batch.summary.pooled)
+
+
+class Rank:
+    """RANK in one stratum: t of atanh ρ with the variance of its influence function."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return the asymptotic p-values."""
+        return rank.spearman_p(self._tables(batch)), {}
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+        """Return the interval of the same standard error."""
+        return rank.spearman_interval(self._tables(batch), alpha)
+
+    notes = staticmethod(no_notes)
+
+    @staticmethod
+    def _tables(batch: Batch) -> IntArray:
+        assert isinstance(batch.summary, Counts)
+        return batch.summary.counts[:, 0]
+
+
+class ConditionalRank:
+    """RANK within strata: the correlation of ranks within strata, tested as a correlation."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:
+        """Return the asymptotic p-values; small contexts near the level are permuted."""
+        p = correlation.correlation_p(self._sums(batch))
+        samplers: dict[int, Sampler] = {}
+        for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
+            people = batch.rows(int(i))
+            s, o = (stratum_ranks(v, people.stratum) for v in (people.protected, people.output))
+            samplers[int(i)] = batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
+        return p, samplers
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the interval of a correlation; it reaches 0 where the test does not reject."""
+        return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
+
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Say that the method has not been calibrated."""
+        return [(UNCALIBRATED,)] * len(batch)
+
+    @staticmethod
+    def _sums(batch: Batch) -> correlation.CentralSums:
+        assert isinstance(batch.summary, Counts)
+        return central_sums(rank_scores(batch.summary))
+
+
+class OneWay:
+    """ETA and its conditional form: Brown and Forsythe's F*, and the inversion of a scaled noncentral χ²."""
+
+    def p_values(self, batch: Batch, level: float) -> PValues:
+        """Return the p-values of F*; with strata, small contexts near the level are permuted."""
+        groups = self._groups(batch)
+        p = oneway.brown_forsythe_p(groups)
+        samplers: dict[int, Sampler] = {}
+        if groups.n.shape[1] > 1:
+            for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
+                people = batch.rows(int(i))
+                by, x = people.protected, people.output
+                if by.dtype.kind == "f":
+                    by, x = x, by
+                samplers[int(i)] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+        return p, samplers
+
+    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+        """Return the bounds of η²; the lower one is 0 where the test does not reject."""
+        return widen_to_zero(*oneway.eta_interval(self._groups(batch), alpha), p, alpha)
+
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Warn of skewed numbers, and of strata."""
+        groups = self._groups(batch)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = groups.s2.sum(axis=(1, 2)) / batch.size
+            skewness = groups.s3.sum(axis=(1, 2)) / batch.size / spread**1.5
+        conditional = (UNCALIBRATED,) if groups.n.shape[1] > 1 else ()
+        text = (
+            "The numbers are very skewed: the interval of η² may be too narrow. Ranks (RANK) are safer where they fit."
+        )
+        return [(*conditional, text) if abs(g) > 2 else conditional for g in skewness]
+
+    @staticmethod
+    def _groups(batch: Batch) -> oneway.Groups:
+        assert isinstance(batch.summary, GroupMoments)
+        s = batch.summary
+        return oneway.Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
+
+
+UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
+
+
+def near(p: FloatArray, level: float) -> BoolArray:
+    """Whether an asymptotic p-value is so near the level that it should be replaced by an exact one."""
+    with np.errstate(invalid="ignore"):
+        return (p >= NEAR[0] * level) & (p <= NEAR[1])
+
+
+def central_sums(pooled: Central) -> correlation.CentralSums:
+    """Return centred sums in the form the correlation formulas take."""
+    s = pooled.sums
+    return correlation.CentralSums(
+        n=pooled.n,
+        strata=pooled.strata,
+        s20=s[2, 0],
+        s02=s[0, 2],
+        s11=s[1, 1],
+        s22=s[2, 2],
+        s31=s[3, 1],
+        s13=s[1, 3],
+        s40=s[4, 0],
+        s04=s[0, 4],
+    )
+
+
+def tail_notes(sums: correlation.CentralSums) -> list[tuple[str, ...]]:
+    """Return a warning for each context whose numbers have very long tails."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis = np.fmax(sums.n * sums.s40 / sums.s20**2, sums.n * sums.s04 / sums.s02**2)
+    text = (
+        "The numbers have very long tails: where there is a correlation its interval may be too narrow. Rank "
+        "correlation (RANK) is safer."
+    )
+    return [(text,) if k > 30 else () for k in kurtosis]

@@ -1,0 +1,225 @@
+"""Validation: every proposed context is tested on a test set it has not seen, together with all the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.engine.contract import Rows
+from fairtest.inference.batch import Batch
+from fairtest.inference.monte_carlo import sequential_p_values
+from fairtest.inference.procedures import procedure_for
+from fairtest.inference.rules import clip_p
+from fairtest.summaries import Counts, GroupMoments, Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.contexts.context import Context
+    from fairtest.data.axes import Condition
+    from fairtest.engine.contract import Engine
+    from fairtest.inference.monte_carlo import Sampler
+    from fairtest.inference.multiplicity import Correction
+    from fairtest.inference.procedures import Procedure
+    from fairtest.investigations.question import Question
+    from fairtest.summaries import Summary, Target
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """How to test.
+
+    Attributes
+    ----------
+    number
+        The test set.
+    level
+        The level of the whole family.
+    stratum_people
+        Strata with fewer people are described but not tested.
+    resampling
+        Whether to permute and bootstrap instead of the procedures of each metric.
+    """
+
+    __test__ = False  # not a test case, whatever its name
+
+    number: int
+    level: float
+    correction: Correction
+    stratum_people: float
+    seed: int
+    resampling: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question and the contexts in which it is put, the whole population first."""
+
+    question: Question
+    target: Target
+    contexts: tuple[Context, ...]
+    conditions: tuple[tuple[Condition, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What the test set says: an entry for each hypothesis, NaN where there is none."""
+
+    size: IntArray
+    effect: FloatArray
+    p_raw: FloatArray
+    p: FloatArray
+    low: FloatArray
+    high: FloatArray
+    low_single: FloatArray
+    high_single: FloatArray
+    notes: tuple[tuple[str, ...], ...]
+
+    @property
+    def tested(self) -> BoolArray:
+        """The members of the family."""
+        return ~np.isnan(self.p_raw)
+
+
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    contexts
+        One estimate for each context.
+    strata
+        One estimate for each context and stratum, row by row; None without explanatory attributes.
+    summary
+        The summary of each context, strata included.
+    """
+
+    asked: Asked
+    contexts: Estimates
+    strata: Estimates | None
+    summary: Summary
+
+    @property
+    def tested(self) -> int:
+        """How many hypotheses of this question are in the family."""
+        strata = 0 if self.strata is None else int(self.strata.tested.sum())
+        return int(self.contexts.tested.sum()) + strata
+
+
+@dataclass
+class _Member:
+    """A batch on its way through the family: its raw p-values, and the samplers of those that must be drawn."""
+
+    batch: Batch
+    procedure: Procedure
+    p: FloatArray
+    samplers: dict[int, Sampler]
+
+
+def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
+    """Test all questions in all their contexts on one test set, corrected over everything tested."""
+    summaries = [a.target.wrap(engine.tables(settings.number, a.conditions, a.target)) for a in asked]
+    family: list[_Member] = []
+    smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
+    for a, summary in zip(asked, summaries, strict=True):
+        whole = _contexts(engine, a, summary, settings)
+        family.append(_member(whole, smallest, settings, least=0))
+        if a.target.strata is not None:
+            strata = _strata(whole, a.target.n_strata)
+            family.append(_member(strata, smallest, settings, least=settings.stratum_people))
+    _draw(family, settings)
+    estimates = iter(_estimates(family, settings))
+    return [
+        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
+        for a, summary in zip(asked, summaries, strict=True)
+    ]
+
+
+def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
+    def fetch(i: int) -> Rows:
+        return engine.rows(settings.number, asked.conditions[i], asked.target)
+
+    return Batch(asked.question.metric, summary, fetch, settings.seed)
+
+
+def _strata(contexts: Batch, n_strata: int) -> Batch:
+    def fetch(i: int) -> Rows:
+        people = contexts.fetch(i // n_strata)
+        at = people.stratum == i % n_strata
+        alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
+        return Rows(people.protected[at], people.output[at], alone, {})
+
+    return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
+
+
+def by_stratum(summary: Summary) -> Summary:
+    """Return contexts × strata as separate summaries of one stratum, row by row."""
+    if isinstance(summary, Counts):
+        counts = summary.counts
+        return Counts(counts.reshape(-1, 1, *counts.shape[2:]))
+    if isinstance(summary, Moments):
+        return Moments(summary.sums.reshape(-1, 1, summary.sums.shape[-1]), summary.order)
+    return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]))
+
+
+def _member(batch: Batch, smallest: float, settings: TestSettings, least: float) -> _Member:
+    procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
+    p, samplers = procedure.p_values(batch, smallest)
+    enough = batch.size >= least
+    return _Member(batch, procedure, np.where(enough, p, np.nan), {i: s for i, s in samplers.items() if enough[i]})
+
+
+def _n_strata(summary: Summary) -> int:
+    return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
+
+
+def _draw(family: Sequence[_Member], settings: TestSettings) -> None:
+    """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
+    for member in family:
+        member.p[list(member.samplers)] = np.nan
+    samplers = [s for member in family for s in member.samplers.values()]
+    if not samplers:
+        return
+    drawn = iter(
+        sequential_p_values(
+            samplers,
+            fixed_p=np.concatenate([member.p for member in family]),
+            alpha=settings.level,
+            rng=np.random.default_rng(settings.seed),
+            adjust=settings.correction.adjust,
+        )
+    )
+    for member in family:
+        for i in member.samplers:
+            member.p[i] = next(drawn)
+
+
+def _estimates(family: Sequence[_Member], settings: TestSettings) -> list[Estimates]:
+    p_all = np.concatenate([member.p for member in family])
+    tested = int(np.count_nonzero(~np.isnan(p_all)))
+    adjusted = np.split(settings.correction.adjust(p_all), np.cumsum([len(m.p) for m in family])[:-1])
+    simultaneous = settings.correction.interval_level(settings.level, max(tested, 1))
+    estimates = []
+    for member, p in zip(family, adjusted, strict=True):
+        low, high = member.procedure.interval(member.batch, member.p, simultaneous)
+        low_single, high_single = member.procedure.interval(member.batch, member.p, settings.level)
+        estimates.append(
+            Estimates(
+                size=member.batch.size,
+                effect=member.batch.effect,
+                p_raw=clip_p(member.p),
+                p=clip_p(p),
+                low=low,
+                high=high,
+                low_single=low_single,
+                high_single=high_single,
+                notes=tuple(member.procedure.notes(member.batch)),
+            )
+        )
+    return estimates

@@ -1,0 +1,168 @@
+"""What all investigations share: roles, metrics, and the state they go through."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from fairtest.data.source import DataSource
+from fairtest.exceptions import InputError, UsageError
+from fairtest.investigations.question import Question
+from fairtest.investigations.roles import names_of, protected_variable, strata_variable
+from fairtest.metrics.choice import fitting_metric
+from fairtest.metrics.registry import Metric
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairtest.data.variables import Variable
+
+    Metrics: TypeAlias = Mapping[str | tuple[str, ...], str | Metric] | str | Metric | None
+
+__all__ = ["Investigation"]
+
+
+class Investigation:
+    """One thing to find out about the people of a data source.
+
+    The state follows the stages: ``training`` is what :func:`fairtest.train` found, ``results`` what
+    :func:`fairtest.test` made of it; both are None before.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(
+        self,
+        source: DataSource,
+        protected: str | Sequence[str | tuple[str, ...]],
+        output: str,
+        contextual: Sequence[str] | None = None,
+        explanatory: str | Sequence[str] | None = None,
+        metrics: Metrics = None,
+        exclude: str | Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(source, DataSource):
+            raise InputError(
+                f"The 'source' of {type(self).__name__} must be a DataSource. Got {type(source).__name__} instead; "
+                "make one with fairtest.DataSource(data)."
+            )
+        if not isinstance(output, str):
+            raise InputError(f"The 'output' must be the name of a column. Got {output!r} instead.")
+        self.source = source
+        self.groups = _protected_names(protected)
+        self.output_name = output
+        self.explanatory = names_of("explanatory", explanatory)
+        self.contextual = None if contextual is None else names_of("contextual", contextual)
+        self.exclude = names_of("exclude", exclude)
+        self.output = self._output()
+        self._check_roles()
+        self.strata = strata_variable(source, self.explanatory)
+        self.questions = self._questions(metrics)
+        self.training: Any = None
+        self.results: Any = None
+
+    def _output(self) -> Variable:
+        raise NotImplementedError
+
+    @property
+    def outputs(self) -> frozenset[str]:
+        """The columns that hold what the application did: never contexts."""
+        return frozenset(self.output.columns)
+
+    def contexts_for(self, protected: Variable) -> tuple[str, ...]:
+        """Return the columns that may cut contexts when asking about a protected attribute."""
+        taken = {*protected.columns, *self.outputs, *self.explanatory, *self.exclude}
+        names = self.source.table.columns if self.contextual is None else self.contextual
+        return tuple(n for n in names if n not in taken and self.source.table[n].kind is not Kind.IDENTIFIER)
+
+    def conditioned_on(self, names: tuple[str, ...]) -> Investigation:
+        """Return the same investigation, untrained, with these explanatory attributes beside those it has."""
+        table = self.source.table
+        for name in names:
+            table[name]  # raises with the nearest names
+        taken = {*self.outputs, *(n for group in self.groups for n in group)}
+        for name in names:
+            if name in taken:
+                raise _two_roles(name, "output" if name in self.outputs else "protected", "explanatory")
+        copied = copy(self)
+        copied.explanatory = tuple(dict.fromkeys((*self.explanatory, *names)))
+        copied.strata = strata_variable(self.source, copied.explanatory)
+        copied.questions = tuple(replace(q, strata=copied.strata) for q in self.questions)
+        copied.training = copied.results = None
+        return copied
+
+    def require_training(self, call: str) -> Any:
+        """Return what training found, or say that it comes first."""
+        if self.training is None:
+            raise UsageError(f"{call}() needs contexts: call train([...]) on the investigation first.")
+        return self.training
+
+    def require_results(self, call: str) -> Any:
+        """Return what the test set said, or say that it comes first."""
+        if self.results is None:
+            raise UsageError(f"{call}() needs results: call train([...]) and test([...]) on the investigation first.")
+        return self.results
+
+    def _questions(self, metrics: Metrics) -> tuple[Question, ...]:
+        named = self._named_metrics(metrics)
+        questions = []
+        for names in self.groups:
+            protected = protected_variable(self.source, names)
+            metric = fitting_metric(
+                named.get(protected.name), (protected.name, protected.kind), (self.output_name, self.output.kind)
+            )
+            questions.append(Question(protected, self.output, self.strata, metric, self.contexts_for(protected)))
+        return tuple(questions)
+
+    def _named_metrics(self, metrics: Metrics) -> dict[str, str | Metric]:
+        names = [" × ".join(g) for g in self.groups]
+        if metrics is None:
+            return {}
+        if isinstance(metrics, (str, Metric)):
+            return dict.fromkeys(names, metrics)
+        named = {" × ".join(k) if isinstance(k, tuple) else k: v for k, v in metrics.items()}
+        for name in named:
+            if name not in names:
+                raise InputError(
+                    f"metrics={{{name!r}: ...}}: there is no such protected attribute; they are "
+                    f"{', '.join(map(repr, names))}."
+                )
+        return named
+
+    def _check_roles(self) -> None:
+        table = self.source.table
+        protected = {n for group in self.groups for n in group}
+        for name in (*protected, *self.explanatory, *(self.contextual or ()), *self.exclude):
+            table[name]  # raises with the nearest names
+        roles: dict[str, str] = {}
+        named: list[tuple[str, Iterable[str]]] = [
+            ("protected", protected),
+            ("output", self.outputs),
+            ("explanatory", self.explanatory),
+            ("exclude", self.exclude),
+        ]
+        for role, names in named:
+            for name in names:
+                if name in roles:
+                    raise _two_roles(name, roles[name], role)
+                roles[name] = role
+        for name in self.contextual or ():
+            if roles.get(name, "protected") != "protected":
+                raise _two_roles(name, roles[name], "contextual")
+
+
+def _two_roles(name: str, first: str, second: str) -> InputError:
+    return InputError(
+        f"The column {name!r} is named in two roles, {first!r} and {second!r}. A column can have one: take it out of "
+        "the other."
+    )
+
+
+def _protected_names(protected: str | Sequence[str | tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    given = [protected] if isinstance(protected, str) else list(protected)
+    groups = tuple(dict.fromkeys(names_of("protected", g) for g in given))
+    if not groups or not all(groups):
+        raise InputError("'protected' must name at least one column: protected='sex' or protected=['sex', 'race'].")
+    return groups

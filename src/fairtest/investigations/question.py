@@ -1,0 +1,49 @@
+"""One question: is this output associated with this protected attribute, perhaps within strata?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtest.data.holdout import TRAIN
+from fairtest.data.variables import Variable, ranked
+from fairtest.summaries import Target
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.data.source import DataSource
+    from fairtest.metrics.registry import Metric
+
+__all__ = ["Question"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A protected attribute, an output, the strata and the metric that relates them.
+
+    Attributes
+    ----------
+    contextual
+        The columns along which contexts may be cut.
+    """
+
+    protected: Variable
+    output: Variable
+    strata: Variable | None
+    metric: Metric
+    contextual: tuple[str, ...]
+
+    def search_target(self, source: DataSource) -> Target:
+        """Return what the search counts."""
+        return self._target(source, self.metric.search_summary or self.metric.summary, order=2)
+
+    def test_target(self, source: DataSource) -> Target:
+        """Return what the validation counts: sums up to the fourth order, for standard errors that hold."""
+        return self._target(source, self.metric.summary, order=4)
+
+    def _target(self, source: DataSource, summary: SummaryKind, order: int) -> Target:
+        protected, output = self.protected, self.output
+        if self.metric.summary is SummaryKind.RANKS:
+            rows = source.holdout.rows(TRAIN)
+            protected, output = (ranked(v, source.table, rows) for v in (protected, output))
+        return Target(protected, output, self.strata, summary, order)

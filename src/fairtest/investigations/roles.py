@@ -1,0 +1,149 @@
+"""From the names a user gives to variables in their roles, with every mistake caught on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.data.holdout import TRAIN
+from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
+from fairtest.exceptions import InputError
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtest.data.source import DataSource
+    from fairtest.data.table import Column
+    from fairtest.types import Level
+
+__all__ = ["MOST_STRATA", "names_of", "output_variable", "protected_variable", "strata_variable"]
+
+STRATUM_BINS = 5
+MOST_STRATA = 1000
+MOST_LEVELS = 100
+
+
+def names_of(argument: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return one name or several as a tuple, without repetitions."""
+    if given is None:
+        return ()
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{argument!r} must be the name of a column, or several. Got {name!r} instead.")
+    return tuple(dict.fromkeys(names))
+
+
+def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
+    """Return a protected attribute; several names are crossed into one."""
+    columns = [_varying(source, name, "protected attribute") for name in names]
+    if len(columns) == 1:
+        column = columns[0]
+        if column.kind is Kind.NUMERIC:
+            return numeric(column)
+        _few_levels(column, "protected attribute")
+        return oriented(column, first=reference_group(source, column))
+    for column in columns:
+        if column.kind is Kind.NUMERIC:
+            raise InputError(
+                f"The protected attributes {', '.join(names)} cannot be crossed: {column.name!r} is numeric. Cross "
+                "attributes with levels, or give the number in a few bins as a column of its own."
+            )
+        _few_levels(column, "protected attribute")
+    return crossed(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
+
+
+def output_variable(source: DataSource, name: str) -> Variable:
+    """Return the output."""
+    column = _varying(source, name, "output")
+    if column.kind is Kind.NUMERIC:
+        return numeric(column)
+    _few_levels(column, "output")
+    return oriented(column, second=favourable_value(source, column))
+
+
+def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | None:
+    """Return the strata: the explanatory attributes crossed, numeric ones in bins of the training set."""
+    if not names:
+        return None
+    parts: list[Part] = []
+    for name in names:
+        column = _usable(source, name, "explanatory attribute")
+        if column.kind is Kind.NUMERIC:
+            parts.append(binned(column, source.holdout.rows(TRAIN), STRATUM_BINS))
+        else:
+            parts.append(Part(name, column.levels))
+    strata = crossed(", ".join(names), parts, source.table)
+    if len(strata.levels) > MOST_STRATA:
+        raise InputError(
+            f"The explanatory attributes {', '.join(names)} divide people into {len(strata.levels):,} strata; at most "
+            f"{MOST_STRATA:,} are possible. Name fewer attributes, or ones with fewer values."
+        )
+    return strata
+
+
+def favourable_value(source: DataSource, column: Column) -> Level | None:
+    """Return the output value effects are about: declared, else True, 1 or the highest level, else the rarer one."""
+    if column.kind is not Kind.BINARY:
+        return None
+    if column.name in source.favourable:
+        return source.favourable[column.name]
+    low, high = column.levels
+    if not isinstance(high, str):
+        return high
+    n_low, n_high = _level_counts(column)
+    return low if n_low < n_high or (n_low == n_high and low < high) else high  # type: ignore[operator]
+
+
+def reference_group(source: DataSource, column: Column) -> Level | None:
+    """Return the group others are compared with: declared, else the larger one."""
+    if column.kind is not Kind.BINARY:
+        return None
+    if column.name in source.reference:
+        return source.reference[column.name]
+    n_first, n_second = _level_counts(column)
+    return column.levels[0] if n_first >= n_second else column.levels[1]
+
+
+def _level_counts(column: Column) -> tuple[int, int]:
+    assert column.codes is not None
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=2)
+    return int(counts[0]), int(counts[1])
+
+
+def _usable(source: DataSource, name: str, role: str) -> Column:
+    column = source.table[name]
+    if column.kind is Kind.IDENTIFIER:
+        raise InputError(
+            f"The {role} {name!r} cannot be used: it is an identifier ({column.reason}). If its values are groups of "
+            f"people, say so: categorical=[{name!r}]."
+        )
+    if column.missing == source.table.n_rows:
+        raise InputError(f"The {role} {name!r} has no value in any row. Name another column.")
+    return column
+
+
+def _varying(source: DataSource, name: str, role: str) -> Column:
+    column = _usable(source, name, role)
+    if column.kind is Kind.NUMERIC:
+        assert column.values is not None
+        constant = np.nanmin(column.values) == np.nanmax(column.values)
+    else:
+        constant = len(column.levels) < 2
+    if constant:
+        assert column.values is not None or column.levels
+        value = column.levels[0] if column.levels else column.level_of(float(np.nanmin(column.values)))  # type: ignore[arg-type]
+        raise InputError(
+            f"The {role} {name!r} is constant: every value is {value!r}. An association needs at least two values."
+        )
+    return column
+
+
+def _few_levels(column: Column, role: str) -> None:
+    if len(column.levels) > MOST_LEVELS:
+        raise InputError(
+            f"The {role} {column.name!r} has {len(column.levels):,} different values; at most {MOST_LEVELS} groups can "
+            f"be compared. Group them, or declare numeric=[{column.name!r}] if they are numbers."
+        )

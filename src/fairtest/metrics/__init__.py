@@ -1,0 +1,1 @@
+"""How strong is it: the association metrics, each an effect read off a summary."""

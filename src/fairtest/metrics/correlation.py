@@ -1,0 +1,89 @@
+"""CORR and RANK: Pearson's and Spearman's correlation, pooled within strata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.metrics.registry import NUMBERS, Metric
+from fairtest.summaries import Central, Counts, Moments, powers
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.types import FloatArray
+
+__all__ = ["CORR", "RANK", "correlation", "rank_correlation", "rank_scores"]
+
+
+def correlation(summary: Moments) -> FloatArray:
+    """Return Pearson's r of the deviations from the strata's means."""
+    sums = summary.pooled.sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = sums[1, 1] / np.sqrt(sums[2, 0] * sums[0, 2])
+    return np.clip(r, -1.0, 1.0)
+
+
+def bound(summary: Moments, z: float) -> FloatArray:
+    """Return Fisher's lower limit for |r|."""
+    r = np.abs(correlation(summary))
+    pooled = summary.pooled
+    spread = 1 / np.sqrt(np.maximum(pooled.n - pooled.strata - 2, 1e-9))
+    low: FloatArray = np.tanh(np.arctanh(np.minimum(r, 1 - 1e-12)) - z * spread)
+    return low
+
+
+def rank_scores(summary: Counts) -> Central:
+    """Return the centred sums, up to the fourth order, of ranks within strata (as shares of the stratum)."""
+    counts = summary.counts.astype(float)
+    outputs, groups = counts.sum(axis=-1), counts.sum(axis=-2)
+    o, s = _mid_distribution(outputs), _mid_distribution(groups)
+    ss, oo = (groups * s**2).sum(axis=-1), (outputs * o**2).sum(axis=-1)
+    used = (ss > 0) & (oo > 0)
+    sums = {
+        (i, j): np.where(used, np.einsum("...os,...o,...s->...", counts, o**j, s**i), 0.0).sum(axis=-1)
+        for i, j in powers(4)
+        if i + j in (2, 4)
+    }
+    n = np.where(used, counts.sum(axis=(-2, -1)), 0.0).sum(axis=-1)
+    return Central(n, used.sum(axis=-1).astype(float), sums)
+
+
+def _mid_distribution(margin: FloatArray) -> FloatArray:
+    """Return the share of people below each value, plus half of those at it, less a half."""
+    people = np.maximum(margin.sum(axis=-1, keepdims=True), 1.0)
+    return np.asarray((np.cumsum(margin, axis=-1) - margin / 2) / people - 0.5)
+
+
+def rank_correlation(summary: Counts | Moments) -> FloatArray:
+    """Return Spearman's ρ from joint counts of value codes, ranked anew in each stratum.
+
+    From moments (of the ranks in the whole training set), as the search uses them, it is Pearson's r.
+    """
+    if isinstance(summary, Moments):
+        return correlation(summary)
+    sums = rank_scores(summary).sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.clip(sums[1, 1] / np.sqrt(sums[2, 0] * sums[0, 2]), -1.0, 1.0)
+
+
+CORR = Metric(
+    name="CORR",
+    phrase="correlation",
+    protected=NUMBERS,
+    output=NUMBERS,
+    summary=SummaryKind.MOMENTS,
+    effect=correlation,
+    bound=bound,
+)
+
+RANK = Metric(
+    name="RANK",
+    phrase="rank correlation",
+    protected=NUMBERS,
+    output=NUMBERS,
+    summary=SummaryKind.RANKS,
+    effect=rank_correlation,
+    bound=bound,
+    search_summary=SummaryKind.MOMENTS,
+)

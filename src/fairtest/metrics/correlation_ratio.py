@@ -1,0 +1,66 @@
+"""ETA: the share of a number's variation that lies between groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.metrics.registry import Metric
+from fairtest.types import Kind, SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.summaries import GroupMoments
+    from fairtest.types import FloatArray
+
+__all__ = ["ETA", "correlation_ratio"]
+
+
+def correlation_ratio(summary: GroupMoments) -> FloatArray:
+    """Return η² = variation between groups / all variation, both added over strata.
+
+    Strata with a single group carry no information and are left out.
+    """
+    between, within = _variation(summary)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return between / (between + within)
+
+
+def _variation(summary: GroupMoments) -> tuple[FloatArray, FloatArray]:
+    people = summary.sums[..., 0]
+    size = people.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = summary.sums[..., 1].sum(axis=-1, keepdims=True) / size
+    between = np.where(people > 0, people * (summary.means - mean) ** 2, 0.0).sum(axis=-1)
+    within = summary.central(2).sum(axis=-1)
+    used = np.count_nonzero(people, axis=-1) > 1
+    return np.where(used, between, 0.0).sum(axis=-1), np.where(used, within, 0.0).sum(axis=-1)
+
+
+def bound(summary: GroupMoments, z: float) -> FloatArray:
+    """Return a lower limit from the noncentral χ² of the variation between groups."""
+    people = summary.sums[..., 0]
+    groups = np.count_nonzero(people, axis=-1)
+    used = groups > 1
+    n = np.where(used, people.sum(axis=-1), 0.0).sum(axis=-1)
+    df = np.where(used, groups - 1, 0).sum(axis=-1)
+    between, within = _variation(summary)
+    half = (df - 1) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = between / (within / np.maximum(n - df - used.sum(axis=-1), 1))
+        root = np.sqrt(np.maximum(x - half, 0.0)) - z
+        low = np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
+        return np.where(np.isinf(x), 1.0, low / (low + n))
+
+
+ETA = Metric(
+    name="ETA",
+    phrase="correlation ratio η²",
+    protected=frozenset({Kind.BINARY, Kind.CATEGORICAL}),
+    output=frozenset({Kind.NUMERIC, Kind.ORDERED, Kind.BINARY}),
+    summary=SummaryKind.GROUP_MOMENTS,
+    effect=correlation_ratio,
+    bound=bound,
+    signed=False,
+    swaps_roles=True,
+)

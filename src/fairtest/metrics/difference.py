@@ -1,0 +1,54 @@
+"""DIFF: the difference between two groups' rates of the favourable output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.registry import Metric
+from fairtest.types import Kind, SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.summaries import Counts
+    from fairtest.types import FloatArray
+
+__all__ = ["DIFF", "difference"]
+
+
+def difference(summary: Counts) -> FloatArray:
+    """Return P(o₁ | group) − P(o₁ | reference), averaged over strata by their size.
+
+    Examples
+    --------
+    >>> from fairtest.summaries import Counts
+    >>> float(difference(Counts(np.array([[[70, 85], [30, 15]]]))))  # 15 % of the group, 30 % of the reference
+    -0.15
+    """
+    people = summary.counts.sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = summary.counts[..., 1, :] / people
+    return weighted(rates[..., 1] - rates[..., 0], people.sum(axis=-1))
+
+
+def bound(summary: Counts, z: float) -> FloatArray:
+    """Return Agresti and Caffo's lower limit of |difference|, a success and a failure added to each group."""
+    counts = summary.counts
+    people = counts.sum(axis=-2)
+    rate = (counts[..., 1, :] + 1) / (people + 2)
+    variance = (rate * (1 - rate) / (people + 2)).sum(axis=-1)
+    gap = np.where((people > 0).all(axis=-1), rate[..., 1] - rate[..., 0], np.nan)
+    centre, error = strata_average(gap, variance, people.sum(axis=-1))
+    return np.abs(centre) - z * error
+
+
+DIFF = Metric(
+    name="DIFF",
+    phrase="difference of rates",
+    protected=frozenset({Kind.BINARY}),
+    output=frozenset({Kind.BINARY}),
+    summary=SummaryKind.COUNTS,
+    effect=difference,
+    bound=bound,
+)

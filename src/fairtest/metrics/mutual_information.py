@@ -1,0 +1,76 @@
+"""NMI: mutual information as a share of the most there could be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import xlogy
+
+from fairtest.metrics.conditional import weighted
+from fairtest.metrics.registry import LEVELS, Metric
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.summaries import Counts
+    from fairtest.types import FloatArray
+
+__all__ = ["NMI", "normalised_information"]
+
+
+def normalised_information(summary: Counts) -> FloatArray:
+    """Return MI(S, O) / min(H(S), H(O)), averaged over strata by their size.
+
+    Undefined in strata where one of the attributes does not vary.
+    """
+    information, entropy, people = _information(summary)
+    return weighted(_share(information, entropy), people)
+
+
+def _information(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return MI, the smaller entropy and the people of each stratum, in nats."""
+    counts = summary.counts
+    people = counts.sum(axis=(-2, -1)).astype(float)
+    cells = xlogy(counts, counts).sum(axis=(-2, -1))
+    by_output, by_group = counts.sum(axis=-1), counts.sum(axis=-2)
+    outputs, groups = xlogy(by_output, by_output).sum(axis=-1), xlogy(by_group, by_group).sum(axis=-1)
+    whole = xlogy(people, people)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        information = np.maximum(cells - outputs - groups + whole, 0.0) / people
+        entropy = np.minimum(whole - outputs, whole - groups) / people
+    varies = (np.count_nonzero(by_output, axis=-1) > 1) & (np.count_nonzero(by_group, axis=-1) > 1)
+    return information, np.where(varies, entropy, np.nan), people
+
+
+def _share(information: FloatArray, entropy: FloatArray) -> FloatArray:
+    return np.minimum(information / entropy, 1.0)
+
+
+def bound(summary: Counts, z: float) -> FloatArray:
+    """Return a lower limit from the noncentral χ² of G = 2n·MI; G and degrees of freedom add up over strata."""
+    information, entropy, people = _information(summary)
+    counts = summary.counts
+    df = (np.count_nonzero(counts.sum(axis=-1), axis=-1) - 1) * (np.count_nonzero(counts.sum(axis=-2), axis=-1) - 1)
+    defined = ~np.isnan(entropy)
+    g = np.where(defined, 2 * people * information, 0.0).sum(axis=-1)
+    df = np.where(defined, df, 0).sum(axis=-1)
+    effect = weighted(_share(information, entropy), people)
+    return effect * _noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
+
+
+def _noncentral_low(g: FloatArray, df: FloatArray, z: float) -> FloatArray:
+    half = (df - 1) / 2
+    root = np.sqrt(np.maximum(g - half, 0.0)) - z
+    return np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
+
+
+NMI = Metric(
+    name="NMI",
+    phrase="normalised mutual information",
+    protected=LEVELS,
+    output=LEVELS,
+    summary=SummaryKind.COUNTS,
+    effect=normalised_information,
+    bound=bound,
+    signed=False,
+)

@@ -1,0 +1,58 @@
+"""RATIO: one group's rate of the favourable output over the other's, less 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.registry import Metric
+from fairtest.types import Kind, SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.summaries import Counts
+    from fairtest.types import FloatArray
+
+__all__ = ["RATIO", "log_strength", "ratio"]
+
+
+def ratio(summary: Counts) -> FloatArray:
+    """Return P(o₁ | group) / P(o₁ | reference) − 1, averaged over strata by their size.
+
+    Undefined where a group is absent or nobody of the reference has the favourable output.
+    """
+    people = summary.counts.sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = summary.counts[..., 1, :] / people
+        each = rates[..., 1] / rates[..., 0] - 1
+    return weighted(np.where(np.isfinite(each), each, np.nan), people.sum(axis=-1))
+
+
+def log_strength(effect: FloatArray) -> FloatArray:
+    """Return |ln ratio|: half as often is as strong as twice as often."""
+    with np.errstate(divide="ignore"):
+        return np.abs(np.log1p(np.maximum(effect, -1.0)))
+
+
+def bound(summary: Counts, z: float) -> FloatArray:
+    """Return a lower limit of |ln ratio| from Walter's estimate (half a person added to each count)."""
+    people = summary.counts.sum(axis=-2)
+    hits = summary.counts[..., 1, :] + 0.5
+    log = np.log(hits / (people + 0.5))
+    variance = (1 / hits - 1 / (people + 0.5)).sum(axis=-1)
+    gap = np.where((people > 0).all(axis=-1), log[..., 1] - log[..., 0], np.nan)
+    centre, error = strata_average(gap, variance, people.sum(axis=-1))
+    return np.abs(centre) - z * error
+
+
+RATIO = Metric(
+    name="RATIO",
+    phrase="ratio of rates, less 1",
+    protected=frozenset({Kind.BINARY}),
+    output=frozenset({Kind.BINARY}),
+    summary=SummaryKind.COUNTS,
+    effect=ratio,
+    bound=bound,
+    strength=log_strength,
+)

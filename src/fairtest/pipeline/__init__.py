@@ -1,0 +1,1 @@
+"""The stages in order: search on the training set, answers from a test set, reports."""

@@ -1,0 +1,211 @@
+"""The stages in order: train, test, report; explain, which asks again; audit, which is all of them in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairtest.contexts.search import SearchSettings
+from fairtest.data.source import DataSource, check_preset
+from fairtest.exceptions import InputError
+from fairtest.investigations.roles import names_of
+from fairtest.investigations.testing import Testing
+from fairtest.pipeline.answers import answer, put
+from fairtest.pipeline.choices import Training, as_batch, chosen_correction, min_people, one_of, train_choices
+from fairtest.pipeline.search import find_contexts, without
+from fairtest.reporting.assemble import Results, TestChoices, assemble
+from fairtest.reporting.files import save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
+
+    from fairtest.contexts.scoring import Aggregate, Estimate
+    from fairtest.investigations.base import Investigation
+    from fairtest.reporting.document import Report
+
+__all__ = ["audit", "explain", "report", "test", "train"]
+
+METHODS = ("auto", "resampling")
+
+
+def train(
+    investigations: Investigation | Sequence[Investigation],
+    max_depth: int = 5,
+    min_size: int = 100,
+    *,
+    search: str = "auto",
+    score: Estimate | None = None,
+    aggregate: Aggregate | None = None,
+    min_leaf_size: int | None = None,
+    preset: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> None:
+    """Search the training set for contexts in which the association is strongest.
+
+    Parameters
+    ----------
+    investigations
+        One, or several on the same source; their outputs are never contexts of each other.
+    max_depth
+        The most cuts between the whole population and a context.
+    min_size
+        The fewest people a context may have in the whole table; a training set of half the people needs half of them.
+        In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.
+    search
+        ``"tree"``, the association-guided tree; ``"auto"`` chooses it.
+    score, aggregate
+        How the tree scores a split: by the lower confidence ``"bound"`` of its children's effects or the ``"point"``
+        estimates; by the ``"max"``, ``"avg"`` or ``"weighted"`` average over children. Default: the bound of the best
+        child; in the paper's preset, the average of the estimates.
+    preset
+        ``"paper"`` for Algorithm 1 as written.
+    progress
+        Called with a line of text now and then.
+    """
+    batch = as_batch(investigations)
+    choices = train_choices(max_depth, min_leaf_size or min_size, search, score, aggregate, preset)
+    source = batch[0].source
+    settings = SearchSettings(choices.max_depth, min_people(source, choices), choices.score, choices.aggregate)
+    outputs = frozenset[str]().union(*(i.outputs for i in batch))
+    trained = []
+    for investigation in batch:
+        found = []
+        for question in investigation.questions:
+            if progress is not None:
+                progress(f"searching contexts for {question.protected.name}")
+            found.append(find_contexts(source, without(question, outputs), settings))
+        trained.append(Training(choices, tuple(found)))
+    for investigation, training in zip(batch, trained, strict=True):
+        investigation.training, investigation.results = training, None
+
+
+def test(
+    investigations: Investigation | Sequence[Investigation],
+    *,
+    correction: str | None = None,
+    method: str = "auto",
+    preset: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> None:
+    """Validate the contexts of all investigations on the next test set, which is then spent.
+
+    Parameters
+    ----------
+    investigations
+        One, or several on the same source: they share the test set and one family of corrections.
+    correction
+        ``"holm"`` (default), ``"bonferroni"``, ``"benjamini-hochberg"`` or ``"benjamini-yekutieli"``.
+    method
+        ``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.
+    preset
+        ``"paper"`` for Holm, and ranking by simultaneous intervals.
+    """
+    batch = as_batch(investigations)
+    check_preset(preset)
+    one_of("method", method, METHODS)
+    correction = chosen_correction(correction).name
+    trainings: list[Training] = [i.require_training("test") for i in batch]
+    source = batch[0].source
+    source.budget.check()
+    asked = [
+        put(source, question, found.contexts)
+        for investigation, training in zip(batch, trainings, strict=True)
+        for question, found in zip(investigation.questions, training.found, strict=True)
+    ]
+    if progress is not None:
+        progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    with source.budget.draw() as number:
+        choices = TestChoices(number, correction, method, preset or trainings[0].choices.preset)
+        answers = iter(answer(source, asked, choices, trainings[0].choices.min_size))
+    for investigation, training in zip(batch, trainings, strict=True):
+        attributes = tuple(next(answers) for _ in investigation.questions)
+        looked_at = tuple(found.looked_at for found in training.found)
+        investigation.results = Results(training.choices, choices, attributes, looked_at)
+
+
+def report(
+    investigations: Investigation | Sequence[Investigation], out_dir: str | PathLike[str] | None = None
+) -> list[Report]:
+    """Return the report of each investigation, and write it as text, HTML and JSON if a folder is given."""
+    batch = as_batch(investigations)
+    reports = [assemble(i, i.require_results("report")) for i in batch]
+    if out_dir is not None:
+        for number, (investigation, made) in enumerate(zip(batch, reports, strict=True), start=1):
+            place = f"{number}-" if len(batch) > 1 else ""
+            save(made, out_dir, f"{place}{investigation.kind}-{investigation.output_name}")
+    return reports
+
+
+def explain(investigation: Investigation, by: str | Sequence[str], *, correction: str | None = None) -> Report:
+    """Ask again, on the next test set: do the associations remain among people who share the values of ``by``?
+
+    The populations and the significant contexts of the last run are measured conditionally on the explanatory
+    attributes, with each stratum beside them. Contexts that speak of an explanatory attribute are left out.
+
+    Parameters
+    ----------
+    investigation
+        One that has been tested.
+    by
+        The explanatory attribute, or several (crossed).
+    """
+    results: Results = investigation.require_results("explain")
+    training: Training = investigation.require_training("explain")
+    names = names_of("by", by)
+    conditional = investigation.conditioned_on(names)
+    found = []
+    left_out = 0
+    for answered, searched in zip(results.attributes, training.found, strict=True):
+        significant = [c for c in answered.significant_contexts if len(c)]
+        kept = [c for c in significant if not c.columns & set(names)]
+        left_out += len(significant) - len(kept)
+        contexts = (searched.contexts[0], *kept)
+        found.append(replace(searched, contexts=contexts, parents=(-1,) * len(contexts), looked_at=0))
+    conditional.training = Training(results.training, tuple(found))
+    test([conditional], correction=correction or results.test.correction, method=results.test.method)
+    if left_out:
+        note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
+        conditional.results = replace(conditional.results, notes=(note,))
+    return report([conditional])[0]
+
+
+def audit(
+    data: Any,
+    protected: str | Sequence[str | tuple[str, ...]],
+    output: str,
+    *,
+    contextual: Sequence[str] | None = None,
+    explanatory: str | Sequence[str] | None = None,
+    metrics: Any = None,
+    exclude: str | Sequence[str] | None = None,
+    max_depth: int = 5,
+    min_size: int = 100,
+    search: str = "auto",
+    score: Estimate | None = None,
+    aggregate: Aggregate | None = None,
+    correction: str | None = None,
+    method: str = "auto",
+    preset: str | None = None,
+    out_dir: str | PathLike[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **source_options: Any,
+) -> Report:
+    """Search, test and report in one call.
+
+    ``data`` is what :class:`DataSource` takes, or a source with a test set left; ``source_options`` are its other
+    arguments (``conf``, ``train_size``, ``seed``, ``favourable``, …). See :class:`Testing`, :func:`train` and
+    :func:`test` for the rest.
+    """
+    if isinstance(data, DataSource):
+        if source_options:
+            raise InputError(f"{', '.join(source_options)}: give these to the DataSource, which is already made.")
+        source = data
+    else:
+        source = DataSource(data, preset=preset, **source_options)
+    source.budget.check()
+    investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
+    how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
+    train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
+    test([investigation], correction=correction, method=method, preset=preset, progress=progress)
+    return report([investigation], out_dir)[0]

@@ -1,0 +1,91 @@
+"""The choices a user can make for training and testing, checked at the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from fairtest.data.source import check_preset
+from fairtest.exceptions import InputError, unknown_name
+from fairtest.inference.multiplicity import corrections
+from fairtest.investigations.base import Investigation
+from fairtest.reporting.assemble import TrainChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.contexts.scoring import Aggregate, Estimate
+    from fairtest.contexts.search import Found
+    from fairtest.data.source import DataSource
+    from fairtest.inference.multiplicity import Correction
+
+__all__ = ["Training", "as_batch", "chosen_correction", "min_people", "one_of", "train_choices"]
+
+SEARCHES = ("auto", "tree")
+SCORES = ("bound", "point")
+AGGREGATES = ("max", "avg", "weighted")
+
+
+@dataclass(frozen=True)
+class Training:
+    """What training found: the contexts of each question."""
+
+    choices: TrainChoices
+    found: tuple[Found, ...]
+
+
+def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[Investigation]:
+    """Return the investigations as a list, all on the same source."""
+    batch = [investigations] if isinstance(investigations, Investigation) else list(investigations)
+    if not batch:
+        raise InputError("There is no investigation. Give at least one: train([Testing(source, ...)]).")
+    for each in batch:
+        if not isinstance(each, Investigation):
+            raise InputError(f"Investigations must be Testing, … objects. Got {type(each).__name__} instead.")
+        if each.source is not batch[0].source:
+            raise InputError("Investigations of one batch must have the same DataSource: they share its test set.")
+    return batch
+
+
+def train_choices(
+    max_depth: int, min_size: int, search: str, score: str | None, aggregate: str | None, preset: str | None
+) -> TrainChoices:
+    """Check the arguments of train and fill in the defaults."""
+    check_preset(preset)
+    paper = preset == "paper"
+    for argument, value in (("max_depth", max_depth), ("min_size", min_size)):
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+            raise InputError(f"The {argument!r} of train must be a whole number of at least 1. Got {value!r} instead.")
+    one_of("search", search, SEARCHES)
+    score = one_of("score", score or ("point" if paper else "bound"), SCORES)
+    aggregate = one_of("aggregate", aggregate or ("avg" if paper else "max"), AGGREGATES)
+    return TrainChoices(
+        int(max_depth), int(min_size), "tree", cast("Estimate", score), cast("Aggregate", aggregate), preset
+    )
+
+
+def one_of(argument: str, value: str, allowed: Sequence[str]) -> str:
+    """Return a value that must be among those allowed."""
+    if value not in allowed:
+        raise InputError(f"The {argument!r} must be one of {', '.join(map(repr, allowed))}. Got {value!r} instead.")
+    return value
+
+
+def min_people(source: DataSource, choices: TrainChoices) -> float:
+    """Return the fewest people of the training set a context may have, if there are enough for two contexts."""
+    train, table = source.holdout.sizes[0], source.table.n_rows
+    paper = choices.preset == "paper"
+    have, where = (train, "the training set") if paper else (table, "the data")
+    if have < 2 * choices.min_size:
+        raise InputError(
+            f"There are too few people: {where} has {have:,}, and two contexts of min_size={choices.min_size:,} need "
+            f"{2 * choices.min_size:,}. Lower min_size (to at most {have // 2:,}), or bring more data."
+        )
+    return choices.min_size if paper else choices.min_size * source.train_size
+
+
+def chosen_correction(name: str | None) -> Correction:
+    """Return the correction of a name; Holm's by default."""
+    if name is not None and name not in corrections:
+        raise unknown_name("correction", name, corrections)
+    return corrections[name or "holm"]

@@ -1,0 +1,180 @@
+"""From what was asked, chosen and answered to a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fairtest import __version__
+from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
+from fairtest.reporting.wording import sentence
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from fairtest.contexts.context import Context
+    from fairtest.contexts.scoring import Aggregate, Estimate
+    from fairtest.data.table import Column
+    from fairtest.inference.finding import Finding
+    from fairtest.investigations.base import Investigation
+    from fairtest.investigations.question import Question
+    from fairtest.types import Level
+
+__all__ = ["AttributeResult", "Results", "TestChoices", "TrainChoices", "assemble"]
+
+
+@dataclass(frozen=True)
+class TrainChoices:
+    """How the contexts were searched."""
+
+    max_depth: int
+    min_size: int
+    search: str
+    score: Estimate
+    aggregate: Aggregate
+    preset: str | None
+
+
+@dataclass(frozen=True)
+class TestChoices:
+    """How they were tested, and on which set."""
+
+    __test__ = False  # not a test case, whatever its name
+
+    number: int
+    correction: str
+    method: str
+    preset: str | None
+
+
+@dataclass(frozen=True)
+class AttributeResult:
+    """The answer to one question."""
+
+    question: Question
+    tested: int
+    untestable: int
+    significant_contexts: tuple[Context, ...]
+    left_out: int
+    population: Finding
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The answers to all questions of an investigation."""
+
+    training: TrainChoices
+    test: TestChoices
+    attributes: tuple[AttributeResult, ...]
+    looked_at: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+def assemble(investigation: Investigation, results: Results) -> Report:
+    """Return the report of an investigation."""
+    return Report(
+        version=__version__,
+        kind=investigation.kind,
+        output=investigation.output_name,
+        favourable=_second(investigation.output.kind, investigation.output.levels),
+        explanatory=investigation.explanatory,
+        data=_data(investigation, results.test.number),
+        settings=_settings(investigation, results),
+        attributes=tuple(
+            _attribute(investigation, found, looked_at, results.training.min_size)
+            for found, looked_at in zip(results.attributes, results.looked_at, strict=True)
+        ),
+        notes=results.notes,
+    )
+
+
+def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
+    return levels[1] if kind is Kind.BINARY else None
+
+
+def _attribute(investigation: Investigation, found: AttributeResult, looked_at: int, least: int) -> AttributeReport:
+    protected = found.question.protected
+
+    def worded(finding: Finding) -> Finding:
+        words = sentence(finding, found.population, explanatory=investigation.explanatory, least=least)
+        return replace(finding, sentence=words)
+
+    return AttributeReport(
+        name=protected.name,
+        reference=protected.levels[0] if protected.kind is Kind.BINARY else None,
+        groups=protected.levels or None,
+        metric=found.question.metric.name,
+        looked_at=looked_at,
+        tested=found.tested,
+        untestable=found.untestable,
+        significant=len(found.significant_contexts),
+        reported=len(found.findings) + found.population.significant,
+        left_out=found.left_out,
+        population=worded(found.population),
+        findings=tuple(worded(f) for f in found.findings),
+    )
+
+
+def _data(investigation: Investigation, number: int) -> DataInfo:
+    source = investigation.source
+    return DataInfo(
+        name=source.table.name,
+        rows=source.table.n_rows,
+        train=source.holdout.sizes[0],
+        test=source.holdout.sizes[number],
+        fingerprint=source.fingerprint,
+        library=source.table.library,
+        columns=tuple(_column(investigation, c) for c in source.table.columns.values()),
+    )
+
+
+def _column(investigation: Investigation, column: Column) -> ColumnNote:
+    role, note = _role(investigation, column)
+    return ColumnNote(column.name, column.kind.value, role, column.reason, column.missing, note)
+
+
+def _role(investigation: Investigation, column: Column) -> tuple[str, str]:
+    name = column.name
+    if any(name in group for group in investigation.groups):
+        return "protected", ""
+    if name in investigation.outputs:
+        return "output", ""
+    if name in investigation.explanatory:
+        return "explanatory", _bins(investigation, name)
+    if column.kind is Kind.IDENTIFIER:
+        return "left out", f"left out of contexts: {column.reason}"
+    if name in investigation.exclude:
+        return "left out", "excluded by the user"
+    if investigation.contextual is not None and name not in investigation.contextual:
+        return "left out", "not among the contextual attributes named"
+    if column.kind is not Kind.NUMERIC and len(column.levels) + (column.missing > 0) < 2:
+        return "left out", "constant"
+    return "contextual", ""
+
+
+def _bins(investigation: Investigation, name: str) -> str:
+    assert investigation.strata is not None
+    part = next(p for p in investigation.strata.parts if p.column == name)
+    if part.thresholds is None:
+        return ""
+    return "in bins: " + "; ".join(str(level) for level in part.levels)
+
+
+def _settings(investigation: Investigation, results: Results) -> Settings:
+    source, train, test = investigation.source, results.training, results.test
+    return Settings(
+        conf=source.conf,
+        level=source.level,
+        budget=source.budget.size,
+        set=test.number,
+        train_size=source.train_size,
+        seed=source.seed,
+        preset=test.preset,
+        max_depth=train.max_depth,
+        min_size=train.min_size,
+        correction=test.correction,
+        search=train.search,
+        score=train.score,
+        aggregate=train.aggregate,
+        method=test.method,
+    )

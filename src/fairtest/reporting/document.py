@@ -1,0 +1,217 @@
+"""The report: everything that was asked, done and found, ready to be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtest.reporting.files import write_atomically
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from fairtest.inference.finding import Finding
+    from fairtest.types import Level
+
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Settings"]
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """How one column was understood and used.
+
+    ``role`` is ``"protected"``, ``"output"``, ``"explanatory"``, ``"contextual"`` or ``"left out"``; ``reason`` says
+    why it has its kind, ``note`` anything a reader should know (an identifier, pooled levels, bins).
+    """
+
+    name: str
+    kind: str
+    role: str
+    reason: str
+    missing: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DataInfo:
+    """The data behind a report."""
+
+    name: str
+    rows: int
+    train: int
+    test: int
+    fingerprint: str
+    library: str
+    columns: tuple[ColumnNote, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that must be repeated to get the same report."""
+
+    conf: float
+    level: float
+    budget: int
+    set: int
+    train_size: float
+    seed: int
+    preset: str | None
+    max_depth: int
+    min_size: int
+    correction: str
+    search: str
+    score: str
+    aggregate: str
+    method: str
+
+
+@dataclass(frozen=True)
+class AttributeReport:
+    """What was found for one protected attribute.
+
+    Attributes
+    ----------
+    reference
+        The group that effects are measured against; None where the metric compares no two groups.
+    groups
+        The values of the attribute, or None for a numeric one.
+    looked_at
+        Candidate contexts evaluated on the training set.
+    tested
+        Hypotheses about this attribute in the family (contexts, the population, strata).
+    untestable
+        Contexts in which the effect is undefined on the test set.
+    significant, reported
+        Of the contexts and the population: significant, and shown.
+    left_out
+        People of the test set left out because the attribute, the output or an explanatory value is missing.
+    """
+
+    name: str
+    reference: Level | None
+    groups: tuple[Level, ...] | None
+    metric: str
+    looked_at: int
+    tested: int
+    untestable: int
+    significant: int
+    reported: int
+    left_out: int
+    population: Finding
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of one investigation.
+
+    Attributes
+    ----------
+    kind
+        ``"testing"``, ``"discovery"`` or ``"error profiling"``.
+    favourable
+        The output value that effects are about; None for a numeric output or one of more than two values.
+    explanatory
+        The attributes conditioned on.
+    attributes
+        One entry for each protected attribute, in the order given.
+    notes
+        Remarks about the whole run, in words.
+    repeat
+        The command or call that gives this report again; empty where it is to be put together from the settings.
+    """
+
+    version: str
+    kind: str
+    output: str
+    favourable: Level | None
+    explanatory: tuple[str, ...]
+    data: DataInfo
+    settings: Settings
+    attributes: tuple[AttributeReport, ...]
+    notes: tuple[str, ...] = ()
+    repeat: str = ""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The reported contexts: by protected attribute in the order given, strongest first within."""
+        return tuple(f for a in self.attributes for f in a.findings)
+
+    @property
+    def populations(self) -> tuple[Finding, ...]:
+        """The whole population, for each protected attribute."""
+        return tuple(a.population for a in self.attributes)
+
+    @property
+    def looked_at(self) -> int:
+        """Candidate contexts evaluated on the training set."""
+        return sum(a.looked_at for a in self.attributes)
+
+    @property
+    def tested(self) -> int:
+        """Hypotheses tested on the test set."""
+        return sum(a.tested for a in self.attributes)
+
+    @property
+    def significant(self) -> int:
+        """Populations and contexts whose corrected p-value is at most the level."""
+        return sum(a.significant for a in self.attributes)
+
+    @property
+    def reported(self) -> int:
+        """Populations and contexts that are shown as findings."""
+        return sum(a.reported for a in self.attributes)
+
+    @property
+    def discovered(self) -> int:
+        """The paper's name for :attr:`tested`."""
+        return self.tested
+
+    @property
+    def validated(self) -> int:
+        """The paper's name for :attr:`significant`."""
+        return self.significant
+
+    def to_text(self, *, width: int = 100) -> str:
+        """Return the report for a terminal."""
+        from fairtest.reporting.text import render_text
+
+        return render_text(self, width=width)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as one HTML page, and write it to ``path`` if given."""
+        from fairtest.reporting.html import render_html
+
+        return _written(render_html(self), path)
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as JSON (schema 1), and write it to ``path`` if given."""
+        from fairtest.reporting.json import render_json
+
+        return _written(render_json(self), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON report as Python objects."""
+        from fairtest.reporting.json import as_dict
+
+        return as_dict(self)
+
+    def to_frame(self) -> Any:
+        """Return populations and findings as a data frame: pandas if the data was, else polars."""
+        from fairtest.reporting.frame import as_frame
+
+        return as_frame(self)
+
+    def _repr_html_(self) -> str:
+        from fairtest.reporting.html import render_notebook
+
+        return render_notebook(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    if path is not None:
+        write_atomically(path, text)
+    return text

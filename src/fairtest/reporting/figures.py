@@ -1,0 +1,150 @@
+"""Where the marks of a figure stand: axes, intervals, dots and boxes, in per cent of the figure's width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtest.reporting.numbers import decimals_for, fixed, rate, typeset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fairtest.inference.finding import Finding, Group, Stratum
+    from fairtest.reporting.numbers import Scale
+
+__all__ = ["Axis", "Bar", "Box", "axis_over", "bar_of", "box_of", "effect_axis", "number_axis", "rate_axis"]
+
+_FURTHEST = 3.0
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark on an axis; those in the middle make way on a narrow screen."""
+
+    at: float
+    label: str
+    middle: bool
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A straight scale from ``low`` to ``high``; ``zero`` is where no link stands, if it has a place."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+    zero: float | None = None
+
+    def at(self, number: float) -> float:
+        """Return the place of a number in per cent, kept within the axis."""
+        share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(100 * share, 2)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An estimate with its interval; an end that leaves the axis is an arrow."""
+
+    dot: float
+    low: float
+    high: float
+    leaves_left: bool
+    leaves_right: bool
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box plot lying down: whiskers, middle half, median and mean."""
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    mean: float
+
+
+def axis_over(low: float, high: float, label: Callable[[float, int], str], zero: float | None = None) -> Axis:
+    """Return an axis that covers a range, with three to seven round ticks."""
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    step = _round_step((high - low) / 5)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    places = [n * step for n in range(first, last + 1)]
+    span = places[-1] - places[0]
+    ticks = tuple(
+        Tick(round(100 * (p - places[0]) / span, 2), label(p, decimals), 0 < i < len(places) - 1)
+        for i, p in enumerate(places)
+    )
+    axis = Axis(places[0], places[-1], ticks)
+    inside = zero is not None and axis.low <= zero <= axis.high
+    return Axis(axis.low, axis.high, ticks, axis.at(zero) if zero is not None and inside else None)
+
+
+def _round_step(step: float) -> float:
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
+
+
+def rate_axis(shares: Iterable[float | None]) -> Axis:
+    """Return an axis from 0 to the next tick above the largest rate."""
+    largest = max((share for share in shares if share is not None), default=0.0)
+    return axis_over(0.0, min(max(largest, 0.005), 1.0), lambda share, d: typeset(rate(share, max(d - 2, 0))))
+
+
+def number_axis(groups: Sequence[Group]) -> Axis:
+    """Return an axis that holds the whiskers and the means of a number by group."""
+    ends = [end for group in groups if group.quantiles for end in _whiskers(group.quantiles)]
+    ends += [group.mean for group in groups if group.mean is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    if 0 < low < high / 2:
+        low = 0.0
+    return axis_over(low, high, fixed)
+
+
+def _whiskers(quantiles: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the whiskers: one and a half boxes long, but not beyond the data."""
+    low, q1, _, q3, high = quantiles
+    reach = 1.5 * (q3 - q1)
+    return max(low, q1 - reach), min(high, q3 + reach)
+
+
+def box_of(group: Group, axis: Axis) -> Box | None:
+    """Return the box of a group, or None where there are too few people for one."""
+    if group.quantiles is None or group.mean is None:
+        return None
+    low, high = _whiskers(group.quantiles)
+    _, q1, median, q3, _ = group.quantiles
+    return Box(*(axis.at(n) for n in (low, q1, median, q3, high, group.mean)))
+
+
+def effect_axis(parts: Sequence[Finding | Stratum], scale: Scale) -> Axis | None:
+    """Return an axis for the effects of one attribute; bounds very far out leave it."""
+    effects = [scale.at(part.effect) for part in parts if part.effect is not None]
+    if not effects:
+        return None
+    zero = scale.at(0.0)
+    reach = max(10.0**-scale.decimals, *(abs(e - zero) for e in effects)) * (1 + _FURTHEST)
+    bounds = [scale.at(b) for part in parts if part.interval is not None for b in part.interval]
+    near = [min(max(b, zero - reach), zero + reach) for b in bounds if not math.isnan(b)]
+    low, high = min([*effects, *near, zero]), max([*effects, *near, zero])
+    return axis_over(low, high, lambda n, d: fixed(n, d, signed=scale.signed), zero)
+
+
+def bar_of(part: Finding | Stratum, axis: Axis, scale: Scale) -> Bar | None:
+    """Return where an effect and its interval stand, or None where there is no effect."""
+    if part.effect is None:
+        return None
+    dot = axis.at(scale.at(part.effect))
+    if part.interval is None or any(math.isnan(b) for b in part.interval):
+        return Bar(dot, dot, dot, leaves_left=False, leaves_right=False)
+    low, high = (scale.at(b) for b in part.interval)
+    return Bar(dot, axis.at(low), axis.at(high), low < axis.low, high > axis.high)
+
+
+def shared_decimals(groups: Sequence[Group]) -> int:
+    """Return how many decimals the numbers of a table by group are written with."""
+    return decimals_for(n for g in groups for n in (*(g.quantiles or ()), g.mean or 0.0))

@@ -1,0 +1,53 @@
+"""Reports on disk: whole or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtest.exceptions import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from fairtest.reporting.document import Report
+
+__all__ = ["save", "write_atomically"]
+
+
+def write_atomically(path: str | PathLike[str], text: str) -> Path:
+    """Write ``text`` to ``path`` so that a reader sees the old file or the new one, never a part.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or the path is a folder.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"Cannot write {str(target)!r}: the folder {str(target.parent)!r} does not exist.")
+    if target.is_dir():
+        raise InputError(f"Cannot write {str(target)!r}: it is a folder.")
+    part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        with part.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def save(report: Report, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
+    """Write the report as text, HTML and JSON into a folder, made if need be, and return the three paths."""
+    folder = Path(out_dir)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"Cannot write reports into {str(folder)!r}: it is a file.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return (
+        write_atomically(folder / f"{stem}.txt", report.to_text()),
+        write_atomically(folder / f"{stem}.html", report.to_html()),
+        write_atomically(folder / f"{stem}.json", report.to_json()),
+    )

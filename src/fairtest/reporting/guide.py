@@ -1,0 +1,298 @@
+"""What stands around the findings of every report: how sure, what was left out, how it was done, how to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from fairtest.reporting.numbers import base_metric, count, fixed
+from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line, spoken
+from fairtest.reporting.wording import headline
+
+if TYPE_CHECKING:
+    from fairtest.inference.finding import Finding
+    from fairtest.reporting.document import AttributeReport, Report
+
+__all__ = [
+    "FOUR_FIFTHS",
+    "answer",
+    "base_name",
+    "eyebrow",
+    "four_fifths",
+    "funnel",
+    "how_sure",
+    "left_out",
+    "left_out_columns",
+    "method",
+    "metric_label",
+    "metric_name",
+    "metric_notes",
+    "per_cent",
+    "repeat_command",
+    "settings_lines",
+    "title",
+]  # fmt: skip
+
+_FALSE_DISCOVERY = ("benjamini", "bh", "by", "fdr")
+
+_METRICS = {
+    "DIFF": (
+        "gap (DIFF)",
+        "the rate of the group minus the rate of the reference group, in percentage points; 0 is no gap",
+    ),
+    "RATIO": (
+        "ratio (RATIO)",
+        "the rate of the group divided by the rate of the reference group; 1 is no difference. "
+        "The JSON report and the data frame hold the ratio minus 1",
+    ),
+    "NMI": (
+        "strength (NMI)",
+        "normalised mutual information, from 0 (the attribute tells nothing about the output) to 1 "
+        "(it tells everything). It suits any number of groups",
+    ),
+    "CORR": ("correlation (CORR)", "from −1 to 1; 0 is no straight-line link, below 0.1 in size is weak"),
+    "RANK": (
+        "rank correlation (RANK)",
+        "correlation of ranks, from −1 to 1: whether one rises as the other does",
+    ),
+    "ETA": (
+        "share of variation (ETA)",
+        "η², the part of the variation of the number that goes with the groups, from 0 to 1",
+    ),
+}
+
+
+def title(report: Report) -> str:
+    """Return a title for a window or a file."""
+    attributes = joined([spoken(a.name) for a in report.attributes]) if report.attributes else "nothing"
+    return f"FairTest report: {spoken(report.output)} by {attributes}, {one_line(report.data.name)}"
+
+
+def eyebrow(report: Report) -> str:
+    """Return the line above the answer: kind, data, people, attributes and output."""
+    names = ", ".join(one_line(a.name) for a in report.attributes)
+    given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
+    people = f"{count(report.data.rows)} people"
+    asked = f"{names} → {one_line(report.output)}{given}"
+    return " · ".join(("FairTest", report.kind, one_line(report.data.name), people, asked))
+
+
+def metric_name(report: Report, metric: str) -> str:
+    """Return a metric's name as the paper writes it, with ``COND-`` given an explanatory attribute."""
+    base = one_line(base_metric(metric))
+    return f"COND-{base}" if report.explanatory or base != one_line(metric) else base
+
+
+def base_name(metric: str) -> str:
+    """Return the name of a metric inside one stratum, where nothing is left to condition on."""
+    return one_line(base_metric(metric))
+
+
+def metric_label(report: Report, metric: str) -> str:
+    """Return what a metric measures, in a word or two, and its name."""
+    known = _METRICS.get(base_metric(metric))
+    label = known[0] if known else one_line(metric)
+    return f"{label}, within {' and '.join(map(spoken, report.explanatory))}" if report.explanatory else label
+
+
+def metric_notes(report: Report) -> list[tuple[str, str]]:
+    """Return for each metric of the report its name and what its numbers mean."""
+    used = dict.fromkeys(base_metric(f.metric) for a in report.attributes for f in (a.population, *a.findings))
+    own = "a measure of this project’s own; 0 is taken to be no link"
+    return [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
+
+
+def funnel(report: Report) -> list[tuple[int, str]]:
+    """Return the four numbers of a report, from looked at to reported, with what each counts."""
+    settings = report.settings
+    shown_populations = sum(a.population.significant for a in report.attributes)
+    besides = f", {count(shown_populations)} of them the whole population" if shown_populations else ""
+    return [
+        (report.looked_at, "candidate groups looked at on the training set"),
+        (report.tested, "hypotheses tested on the test set, populations included"),
+        (
+            report.significant,
+            f"significant at level {_level(settings.level)} after correction ({settings.correction})",
+        ),
+        (
+            report.reported,
+            f"reported: no larger group around them shows as strong a link{besides}" if report.reported else "reported",
+        ),
+    ]
+
+
+def _level(level: float) -> str:
+    return f"{level:.4g}"
+
+
+def per_cent(share: float) -> str:
+    """Return a confidence or a level in per cent with the digits it has."""
+    return f"{round(100 * share, 2):g} %"
+
+
+def how_sure(report: Report) -> str:
+    """Return what the level of the tests promises, and what it does not."""
+    data, settings = report.data, report.settings
+    output = "a label" if report.kind == "discovery" else spoken(report.output)
+    by = joined([spoken(a.name) for a in report.attributes] or ["nothing"], "or")
+    text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
+    if settings.correction.lower().startswith(_FALSE_DISCOVERY):
+        text += f"Of the reported links at most {per_cent(settings.level)} are expected to be flukes. "
+    else:
+        text += f"The chance that even one reported link is a fluke is at most {per_cent(settings.level)}"
+        text += (
+            f", and {per_cent(1 - settings.conf)} over all {settings.budget} test sets. "
+            if settings.budget > 1
+            else ". "
+        )
+    if report.findings:
+        text += (
+            "That a link is stronger than in the whole population is the best reading of the data, not a separate "
+            "test: where intervals overlap it may not be. "
+        )
+    return (
+        text + f"A finding shows that {output} goes with {by} in a group; it does not show why, "
+        "nor that anyone acted wrongly."
+    )
+
+
+def left_out(report: Report) -> list[tuple[str, str]]:
+    """Return what is not shown: how much of it, and why."""
+    lines = []
+    if weak := max(report.tested - report.significant, 0):
+        why = "no link seen, or not enough people to see one"
+        if report.explanatory:
+            why += f"; groups of people with {distinct_columns(report.explanatory)} count here too, and are shown below"
+        lines.append((_many(weak, "hypothesis", "hypotheses"), f"not significant: {why}"))
+    if covered := max(report.significant - report.reported, 0):
+        lines.append((_many(covered, "group"), "significant, but no stronger than a larger group that contains them"))
+    if untestable := sum(a.untestable for a in report.attributes):
+        lines.append(
+            (
+                _many(untestable, "group"),
+                "could not be measured on the test set: a group of people absent, or a column that does not vary",
+            )
+        )
+    lines += [_missing_people(report, a) for a in report.attributes if a.left_out]
+    return lines
+
+
+def _many(number: int, one: str, several: str | None = None) -> str:
+    return f"{count(number)} {one if number == 1 else several or one + 's'}"
+
+
+def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
+    columns = joined([one_line(c) for c in (attribute.name, report.output, *report.explanatory)], "or")
+    return f"{count(attribute.left_out)} people", f"of the test set have no value for {columns}"
+
+
+def left_out_columns(report: Report) -> list[tuple[str, str]]:
+    """Return the columns that were not used, and why."""
+    unused = [column for column in report.data.columns if column.role == "left out"]
+    return [(one_line(c.name), one_line("; ".join(filter(None, (c.note, c.reason))))) for c in unused]
+
+
+def method(report: Report) -> str:
+    """Return how the report came about, in a paragraph."""
+    data, settings = report.data, report.settings
+    sets = (
+        "one test set"
+        if settings.budget == 1
+        else f"{settings.budget} test sets, of which this is number {settings.set}"
+    )
+    sizes = f"{count(data.train)} people to look for groups, and {sets} ({count(data.test)} people)"
+    within = f", comparing only people with {distinct_columns(report.explanatory)}" if report.explanatory else ""
+    ordered = "simultaneous" if settings.preset == "paper" else "single"
+    return (
+        f"The {count(data.rows)} people were divided at random: {sizes}. "
+        f"On the first, groups were searched for in which the link between attribute and output is strong{within}. "
+        f"On the test set, untouched until then, each was tested once. "
+        f"The {_many(report.tested, 'p-value')} were corrected together ({settings.correction}). "
+        f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
+        f"effect alone; both stand at {per_cent(1 - settings.level)}. "
+        f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
+        f"not lead on luck. Nothing was added to any count."
+    )
+
+
+def settings_lines(report: Report) -> list[tuple[str, str]]:
+    """Return everything that must be repeated to get the same report."""
+    data = report.data
+    contextual = [one_line(c.name) for c in data.columns if c.role == "contextual"]
+    lines = [
+        (
+            "Data",
+            f"{one_line(data.name)}, {count(data.rows)} rows; training {count(data.train)}, test {count(data.test)}",
+        ),
+        ("Fingerprint", data.fingerprint),
+        ("Settings", " · ".join(_setting(k, v) for k, v in asdict(report.settings).items() if v is not None)),
+        *[(spoken(a.name), _roles(report, a)) for a in report.attributes],
+    ]
+    if contextual:
+        lines.append(("Contexts from", ", ".join(contextual)))
+    lines.append(("Version", f"FairTest {report.version}, report schema 1"))
+    if command := report.repeat or repeat_command(report):
+        lines.append(("Repeat it", command))
+    return lines
+
+
+def _setting(name: str, value: object) -> str:
+    return f"{name.replace('_', ' ')} {f'{value:.6g}' if isinstance(value, float) else value}"
+
+
+def _roles(report: Report, attribute: AttributeReport) -> str:
+    parts = [f"metric {metric_name(report, attribute.metric)}"]
+    if attribute.reference is not None:
+        parts.append(f"reference group {level_words(attribute.reference)}")
+    if report.favourable is not None:
+        parts.append(f"effects are about {one_line(report.output)} = {level_words(report.favourable)}")
+    return " · ".join(parts)
+
+
+def repeat_command(report: Report) -> str:
+    """Return the command that gives a report on a file again; empty where the report does not hold all of it."""
+    if report.kind != "testing" or report.data.library not in {"csv", "parquet"}:
+        return ""
+    settings = report.settings
+    words = ["fairtest", "test", report.data.name]
+    for a in report.attributes:
+        words += ["-p", a.name]
+    words += ["-o", report.output]
+    words += [word for name in report.explanatory for word in ("-e", name)]
+    words += [word for c in report.data.columns if c.role == "left out" for word in ("--exclude", c.name)]
+    words += [word for a in report.attributes for word in ("--metric", f"{a.name}={a.metric}")]
+    if report.favourable is not None:
+        words += ["--favourable", f"{report.output}={level_words(report.favourable)}"]
+    for a in report.attributes:
+        words += ["--reference", f"{a.name}={level_words(a.reference)}"] if a.reference is not None else []
+    for option in ("budget", "conf", "max_depth", "min_size", "search", "seed"):
+        words += [f"--{option.replace('_', '-')}", f"{getattr(settings, option)}"]
+    words += ["--preset", settings.preset] if settings.preset else []
+    return one_line(shlex.join(words))
+
+
+def four_fifths(report: Report, finding: Finding) -> str:
+    """Return the fact about the ratio of a selection: below four fifths, whichever group has the higher rate."""
+    ratio = finding.ratio
+    if ratio is None or report.kind != "testing" or not ratio >= 0:
+        return ""
+    if ratio < 0.8:
+        return "below four fifths"
+    if ratio > 1.25:
+        return (
+            f"turned round {fixed(1 / ratio, 2)}, below four fifths" if ratio != float("inf") else "below four fifths"
+        )
+    return ""
+
+
+FOUR_FIFTHS = (
+    "United States guidelines on selection for jobs (29 CFR 1607.4 D) regard a rate below four fifths of the highest "
+    "group’s rate as a sign of adverse impact. The ratio is shown as a fact; whether the output is a selection, and "
+    "what follows, is not for this report to say."
+)
+
+
+def answer(report: Report) -> str:
+    """Return the headline as a sentence."""
+    return headline(report) + "."

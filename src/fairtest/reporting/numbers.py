@@ -1,0 +1,277 @@
+"""How numbers are written: counts, rates, points, p-values, effects and their intervals.
+
+Everything is plain text with a real minus sign; :func:`typeset` puts the narrow no-break spaces of a page in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairtest.types import Interval
+
+__all__ = [
+    "P_FLOOR",
+    "UNDEFINED",
+    "Scale",
+    "base_metric",
+    "count",
+    "decimals_for",
+    "fixed",
+    "p_statement",
+    "p_value",
+    "quantity",
+    "rate",
+    "rates_in_words",
+    "scale_for",
+    "typeset",
+    "typeset_p",
+]
+
+UNDEFINED = "–"
+P_FLOOR = 1e-300
+NARROW = "\u202f"
+_CONDITIONAL = "COND-"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def count(number: int) -> str:
+    """Return a number of people, or of anything else that is counted.
+
+    Examples
+    --------
+    >>> count(48842)
+    '48,842'
+    """
+    return f"{number:,}"
+
+
+def fixed(number: float, decimals: int, *, signed: bool = False, shy: bool = False) -> str:
+    """Return a number with so many decimals, a real minus, and no negative zero.
+
+    With ``shy`` a number that would print as zero but is not gets up to two more digits.
+
+    Examples
+    --------
+    >>> fixed(-32.46, 1), fixed(4.51, 1, signed=True), fixed(-0.0, 1)
+    ('−32.5', '+4.5', '0.0')
+    >>> fixed(-0.04, 1), fixed(-0.04, 1, shy=True)
+    ('0.0', '−0.04')
+    """
+    if math.isinf(number):
+        return "−∞" if number < 0 else "∞"
+    shown = f"{abs(number):,.{decimals}f}"
+    for extra in (1, 2) if shy and number else ():
+        if _looks_zero(shown):
+            shown = f"{abs(number):,.{decimals + extra}f}"
+    if _looks_zero(shown):
+        return f"{0:.{decimals}f}"
+    sign = "−" if number < 0 else "+" if signed else ""
+    return sign + shown
+
+
+def _looks_zero(shown: str) -> bool:
+    return not shown.strip("0.,")
+
+
+def rate(share: float | None, decimals: int = 1) -> str:
+    """Return a share of people in per cent, or a dash for a share of nobody.
+
+    Examples
+    --------
+    >>> rate(0.1162), rate(0.1162, 0), rate(None)
+    ('11.6 %', '12 %', '–')
+    """
+    return UNDEFINED if share is None else f"{fixed(100 * share, decimals, shy=True)} %"
+
+
+def rates_in_words(shares: Sequence[float]) -> list[str]:
+    """Return the rates of one sentence: whole, unless one is tiny or they are close together.
+
+    Examples
+    --------
+    >>> rates_in_words([0.116, 0.441]), rates_in_words([0.411, 0.419])
+    (['12 %', '44 %'], ['41.1 %', '41.9 %'])
+    """
+    return [rate(share, 1 if need_decimals(shares) else 0) for share in shares]
+
+
+def need_decimals(shares: Sequence[float]) -> bool:
+    """Whether rates that are read together need a decimal to be told apart."""
+    tiny = any(0 < share < 0.01 for share in shares)
+    return tiny or round(max(shares) - min(shares), 9) < 0.02
+
+
+def decimals_for(numbers: Iterable[float]) -> int:
+    """Return how many decimals the numbers of one column deserve.
+
+    Examples
+    --------
+    >>> decimals_for([1200.0, 18000.0]), decimals_for([41.2, 8.0]), decimals_for([0.012, 0.5])
+    (0, 2, 3)
+    """
+    largest = max((abs(n) for n in numbers if math.isfinite(n)), default=0.0)
+    if largest >= 1 or largest == 0:
+        return 0 if largest == 0 or largest >= 1000 else 1 if largest >= 100 else 2
+    return min(2 - math.floor(math.log10(largest)), 12)
+
+
+def quantity(number: float | None, decimals: int) -> str:
+    """Return an amount of whatever a numeric column measures.
+
+    Examples
+    --------
+    >>> quantity(18123.4, 0), quantity(None, 2), quantity(2.5e17, 0)
+    ('18,123', '–', '2.50e+17')
+    """
+    if number is None or math.isnan(number):
+        return UNDEFINED
+    if 1e15 <= abs(number) < math.inf:
+        return f"{number:.2e}".replace("-", "−", 1) if number < 0 else f"{number:.2e}"
+    return fixed(number, decimals)
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value for a terminal; it is never 0.
+
+    Examples
+    --------
+    >>> p_value(0.9991), p_value(0.184), p_value(0.0153), p_value(2.2e-21), p_value(0.0)
+    ('> 0.99', '0.18', '0.015', '2e-21', '< 1e-300')
+    """
+    if p is None or math.isnan(p):
+        return UNDEFINED
+    if p < P_FLOOR:
+        return "< 1e-300"
+    if p >= 0.995:
+        return "> 0.99"
+    if p >= 0.1:
+        return f"{p:.2f}"
+    if p >= 0.001:
+        return f"{p:.3f}"
+    digit, exponent = f"{p:.0e}".split("e")
+    return f"{digit}e{int(exponent)}"
+
+
+def p_statement(p: float | None, name: str = "p-value") -> str:
+    """Return ``name`` and the p-value with the right sign between them.
+
+    Examples
+    --------
+    >>> p_statement(0.0153), p_statement(0.0), p_statement(None)
+    ('p-value = 0.015', 'p-value < 1e-300', 'p-value = –')
+    """
+    shown = p_value(p)
+    return f"{name} {shown}" if shown[0] in "<>" else f"{name} = {shown}"
+
+
+def typeset_p(p: float | None, name: str = "p") -> str:
+    """Return the statement about a p-value for a page, with a power of ten where needed.
+
+    Examples
+    --------
+    >>> typeset_p(2.2e-21).replace(NARROW, " "), typeset_p(0).replace(NARROW, " ")
+    ('p = 2 × 10⁻²¹', 'p < 10⁻³⁰⁰')
+    """
+    shown = p_statement(p, name).replace("< 1e-300", "< 10" + "-300".translate(_SUPERSCRIPT))
+    shown = re.sub(r"(\d)e(-\d+)$", lambda m: f"{m[1]} × 10{m[2].translate(_SUPERSCRIPT)}", shown)
+    return shown.replace(" ", NARROW)
+
+
+def typeset(text: str) -> str:
+    """Return plain text with the narrow no-break space that belongs before a per cent sign.
+
+    Examples
+    --------
+    >>> typeset("12 % of all") == f"12{NARROW}% of all"
+    True
+    """
+    return re.sub(r"(?<=\d) %", f"{NARROW}%", text)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How effects of one metric, for one attribute, are written and where they stand on an axis.
+
+    Attributes
+    ----------
+    factor, offset
+        What is shown is ``factor * effect + offset``: a DIFF in points, a RATIO as a ratio rather than ratio − 1.
+    signed
+        Whether a plus is written.
+    unit
+        What follows an estimate; intervals go without.
+    """
+
+    metric: str
+    decimals: int
+    factor: float = 1.0
+    offset: float = 0.0
+    signed: bool = False
+    unit: str = ""
+
+    def at(self, effect: float) -> float:
+        """Return the number that is shown for an effect."""
+        return self.factor * effect + self.offset
+
+    def number(self, effect: float | None) -> str:
+        """Return an effect without its unit."""
+        if effect is None or math.isnan(effect):
+            return UNDEFINED
+        decimals = self.decimals + (base_metric(self.metric) in {"CORR", "RANK"} and 0 < abs(effect) < 0.01)
+        shown = fixed(self.at(effect), decimals, signed=self.signed, shy=self.signed)
+        return shown.replace("∞", "+∞") if self.signed and shown == "∞" else shown
+
+    def estimate(self, effect: float | None) -> str:
+        """Return an effect with its unit."""
+        shown = self.number(effect)
+        return shown if shown == UNDEFINED else shown + self.unit
+
+    def interval(self, interval: Interval | None) -> str:
+        """Return ``[low, high]``; an infinite bound has a round bracket."""
+        if interval is None or any(math.isnan(bound) for bound in interval):
+            return UNDEFINED
+        low, high = interval
+        left, right = "(" if math.isinf(low) else "[", ")" if math.isinf(high) else "]"
+        return f"{left}{self.number(low)}, {self.number(high)}{right}"
+
+
+def scale_for(metric: str, population: float | None = None) -> Scale:
+    """Return how the effects of an attribute are written: one choice for all its findings.
+
+    Parameters
+    ----------
+    population
+        The effect in the whole population; a weak one asks for a digit more.
+
+    Examples
+    --------
+    >>> scale_for("DIFF").estimate(-0.3246), scale_for("RATIO").interval((-0.83, float("inf")))
+    ('−32.5 points', '[0.17, ∞)')
+    >>> scale_for("NMI", 0.045).estimate(0.0944), scale_for("NMI", 0.0088).estimate(0.0088)
+    ('0.094', '0.0088')
+    """
+    base = base_metric(metric)
+    if base == "DIFF":
+        return Scale(metric, 1, factor=100.0, signed=True, unit=" points")
+    if base == "RATIO":
+        return Scale(metric, 2, offset=1.0)
+    if base in {"CORR", "RANK"}:
+        return Scale(metric, 2)
+    return Scale(metric, 4 if population is not None and abs(population) < 0.02 else 3)
+
+
+def base_metric(metric: str) -> str:
+    """Return the metric that a conditional one is the conditional form of.
+
+    Examples
+    --------
+    >>> base_metric("COND-DIFF"), base_metric("NMI")
+    ('DIFF', 'NMI')
+    """
+    return metric.removeprefix(_CONDITIONAL)

@@ -1,0 +1,223 @@
+"""Parts of sentences: attributes, groups, contexts, and the rates they are quoted with."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairtest.contexts.context import Op, written_value
+from fairtest.reporting.numbers import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairtest.contexts.context import Context, Predicate
+    from fairtest.inference.finding import CountTable, Finding
+    from fairtest.types import Level
+
+__all__ = [
+    "Names", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
+    "rates_of", "spoken", "told_row", "totals", "who",
+]  # fmt: skip
+
+_SMALL = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the user calls things; by default the columns and values speak for themselves.
+
+    Attributes
+    ----------
+    labels
+        Words for groups: ``{"sex": {"Female": "women"}}``.
+    people
+        What the rows are.
+    outcome
+        What happens to those with the favourable output: ``"are accepted"``.
+    """
+
+    labels: Mapping[str, Mapping[Level, str]] = field(default_factory=dict)
+    people: str = "people"
+    outcome: str | None = None
+
+    def label(self, attribute: str, value: Level) -> str | None:
+        """Return the user's word for a group, if there is one."""
+        return self.labels.get(attribute, {}).get(value)
+
+    def having(self, attribute: str, value: Level) -> str:
+        """Return what follows a share: ``of women``, or ``with sex = Female``."""
+        label = self.label(attribute, value)
+        return f"of {label}" if label else f"with {spoken(attribute)} = {level_words(value)}"
+
+    def those(self, attribute: str, value: Level) -> str:
+        """Return a group as the subject of a sentence."""
+        return self.label(attribute, value) or f"those with {spoken(attribute)} = {level_words(value)}"
+
+    def short(self, attribute: str, value: Level) -> str:
+        """Return a group where the attribute is understood."""
+        return self.label(attribute, value) or level_words(value)
+
+
+def spoken(name: str) -> str:
+    """Return a column's name as it is said: on one line, underscores as spaces.
+
+    Examples
+    --------
+    >>> spoken("hours_per_week")
+    'hours per week'
+    """
+    return one_line(name.replace("_", " ")) or "“”"
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and characters that steer a terminal."""
+    return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
+
+
+def level_words(value: Level) -> str:
+    """Return one value of a column; an empty one shows its quotes."""
+    return one_line(written_value(value)) or "“”"
+
+
+def capitalised(text: str) -> str:
+    """Return text with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """Return a list in words.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def number_words(number: int) -> str:
+    """Return a small number as a word.
+
+    Examples
+    --------
+    >>> number_words(7), number_words(40)
+    ('seven', '40')
+    """
+    return _SMALL[number] if number < len(_SMALL) else count(number)
+
+
+def context_words(context: Context) -> str:
+    """Return a context as it is said: ``age above 46 and up to 60, and job Sales``."""
+    by_column: dict[str, list[Predicate]] = {}
+    for predicate in context.predicates:
+        by_column.setdefault(predicate.column, []).append(predicate)
+    parts = [f"{spoken(column)} {' and '.join(map(_condition, ps))}" for column, ps in by_column.items()]
+    return joined(parts) if parts else "everyone"
+
+
+def _condition(predicate: Predicate) -> str:
+    value = predicate.value
+    if predicate.op is Op.MISSING or value is None:
+        return "missing"
+    if isinstance(value, tuple):
+        return joined([level_words(v) for v in value], "or") if value else "“”"
+    words = {Op.AT_MOST: "up to ", Op.ABOVE: "above "}
+    return words.get(predicate.op, "") + level_words(value)
+
+
+def who(finding: Finding, names: Names) -> str:
+    """Return the beginning of a finding's sentence: whom it is about."""
+    people = names.people if finding.size != 1 else "person" if names.people == "people" else names.people
+    if len(finding.context) == 0:
+        return f"In the whole population ({count(finding.size)} {people}),"
+    return f"Among the {count(finding.size)} {people} with {context_words(finding.context)},"
+
+
+def totals(table: CountTable) -> tuple[int, ...]:
+    """Return how many people each group has."""
+    return tuple(sum(column) for column in zip(*table.counts, strict=True))
+
+
+def rates_of(table: CountTable, row: int) -> tuple[float | None, ...]:
+    """Return the share of each group that has one output; None for a group without people."""
+    return tuple(c / n if n else None for c, n in zip(table.counts[row], totals(table), strict=True))
+
+
+def told_row(table: CountTable, least: int) -> int:
+    """Return which output a sentence tells: of two the last, else the one whose share varies most."""
+    if len(table.rows) <= 2:
+        return len(table.rows) - 1
+    groups = big_groups(table, least)
+
+    def spread(row: int) -> float:
+        shares = [share for g in groups if (share := rates_of(table, row)[g]) is not None]
+        return max(shares) - min(shares) if shares else 0.0
+
+    return max(range(len(table.rows)), key=spread)
+
+
+def big_groups(table: CountTable, least: int) -> list[int]:
+    """Return the groups large enough to be named, or else the two largest."""
+    sizes = totals(table)
+    big = [g for g, n in enumerate(sizes) if n >= max(least, 1)]
+    if len(big) >= 2:
+        return big
+    return sorted(sorted((g for g, n in enumerate(sizes) if n), key=lambda g: (-sizes[g], g))[:2])
+
+
+def named_groups(table: CountTable, least: int) -> tuple[int, ...]:
+    """Return the groups a sentence names, in its order: the compared one and the reference, or lowest and highest."""
+    if len(table.columns) == 2:
+        return (1, 0)
+    shares = rates_of(table, told_row(table, least))
+    groups = sorted(big_groups(table, least), key=lambda g: (shares[g] or 0.0, g))
+    return (groups[0], groups[-1]) if len(groups) > 1 else tuple(groups)
+
+
+def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = False) -> str:
+    """Return what happens to some people: ``have income = >50K``; as a noun, ``the share with income = >50K``."""
+    if finding.label is not None:
+        label = one_line(finding.label)
+        return f"the share that gets the label {label}" if noun else f"get the label {label}"
+    if names.outcome:
+        return f"the share that {names.outcome}" if noun else names.outcome
+    has = f"{spoken(finding.output)} = {level_words(value)}"
+    return f"the share with {has}" if noun else f"have {has}"
+
+
+def bin_words(attribute: str, name: Level) -> str:
+    """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
+    words = level_words(name)
+    return words if is_bin(attribute, name) else f"{spoken(attribute)} {words}"
+
+
+def is_bin(attribute: str, name: Level) -> bool:
+    """Whether the name of a group is a range of a numeric attribute: ``20 < age ≤ 35``.
+
+    Examples
+    --------
+    >>> is_bin("age", "20 < age ≤ 35"), is_bin("e", "Male")
+    (True, False)
+    """
+    return isinstance(name, str) and attribute in name and any(sign in name for sign in "<≤>≥")
+
+
+def distinct_columns(names: Iterable[str]) -> str:
+    """Return the attributes people are alike in: ``the same department and the same year``."""
+    return joined([f"the same {spoken(name)}" for name in names])

@@ -1,0 +1,117 @@
+"""The report for a terminal."""
+
+import dataclasses
+import re
+
+import pytest
+import report_builders as build
+
+from fairtest.reporting.tables import boxed, display_width, table_lines
+from fairtest.reporting.text import render_text
+
+REPORTS = build.all_reports()
+
+
+def test_it_says_what_the_papers_figure_says():
+    text = render_text(build.income_report())
+    assert text.index("Whole population") < text.index("1. age > 46") < text.index("2. education ≤ 9")
+    assert "Population of size 1,444; p-value = 1e-37 ; DIFF = [−39.2, −24.8] points" in text
+    assert "simultaneous 95 % interval; estimate −32.5 points; single interval [−36.5, −28.0]" in text
+    assert ">50K   │ 417 (44.1 %) │  58 (11.6 %) │   475 ( 32.9 %)" in text
+    assert "Total  │ 945 (65.4 %) │ 499 (34.6 %) │ 1,444 (100.0 %)" in text
+
+
+def test_opening_and_closing():
+    text = render_text(build.income_report())
+    assert text.startswith("FairTest · testing · adult.csv · 48,842 people · sex → income\n\nIncome differs by sex")
+    for number in ("827 candidate", "59 hypotheses", "6 significant", "3 reported"):
+        assert number in text
+    assert "53 hypotheses not significant" in text
+    assert "3 groups significant, but no stronger than a larger group" in text
+    assert "17 people of the test set have no value for sex or income" in text
+    assert "fnlwgt: excluded by the settings" in text
+    assert "Fingerprint: 9479f8b76861e48c66836d97937f2c5a" in text
+    assert "Note: Five rows were repeated." in text
+    assert "fairtest test adult.csv -p sex -o income" in text
+
+
+def test_strata_stand_beneath_their_finding():
+    text = render_text(build.berkeley_report())
+    assert "COND-DIFF = [−3.5, +9.8] points" in text
+    assert "* department = A: population of size 482\n  p-value = 0.015 ; DIFF = [+2.3, +33.0] points" in text
+    assert "* department = H: population of size 4\n  DIFF = +50.0 points, not tested (too small to be tested)" in text
+    assert "  Yes      │ 265 (61.8 %) │ 44 (83.0 %) │ 309 ( 64.1 %)" in text
+
+
+def test_numbers_by_group():
+    text = render_text(build.eta_report())
+    assert "price by region" in text
+    assert "North  │    800 │ 18,123 │       900 │ 9,000 │ 15,000 │ 18,000 │ 21,000 │ 90,000" in text
+    assert "East   │      0 │      – │" in text
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 100, 200])
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_line_of_a_table_is_equally_wide(name, width):
+    for block in re.split(r"\n(?=[^│┼\n]*\n)|\n\n", render_text(REPORTS[name], width=width)):
+        lines = [line for line in block.splitlines() if "│" in line or "┼" in line]
+        assert len({display_width(line) for line in lines}) <= 1, block
+        assert len({tuple(i for i, c in enumerate(_wide(line)) if c in "│┼") for line in lines}) <= 1, block
+
+
+def _wide(line):
+    return "".join(c * display_width(c) for c in line)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_nothing_undefined_leaks_and_lines_are_no_wider_than_asked(name):
+    text = render_text(REPORTS[name], width=80)
+    assert not re.search(r"\b(nan|NaN|inf|None)\b", text)
+    assert "\x1b" not in text
+    prose = [line for line in text.splitlines() if "│" not in line and "┼" not in line and "alert" not in line]
+    assert max(map(display_width, prose)) <= 80
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_same_report_gives_the_same_text(name):
+    assert render_text(REPORTS[name]) == render_text(build.all_reports()[name])
+
+
+def test_open_bounds_and_tiny_p_values():
+    text = render_text(build.open_report())
+    assert "p-value < 1e-300 ; RATIO = [0.15, ∞)" in text
+    assert "(−∞, 0.50]" in text
+
+
+def test_many_outputs_are_folded_not_cut():
+    outputs, groups = [f"value {i}" for i in range(12)], [f"group number {i}" for i in range(60)]
+    table = build.counts("answer", "place", outputs, groups, [[i + j for j in range(60)] for i in range(12)])
+    lines = table_lines(table, 80)
+    assert max(map(display_width, lines)) <= 80
+    assert all(any(output in line for line in lines) for output in outputs)
+    assert lines[-1] == "(and 20 more groups, in the JSON report)"
+
+
+def test_wide_and_combining_letters_are_measured():
+    lines = boxed(["a", "b"], [["東京", "1"], ["e\u0301te\u0301", "22"]])
+    assert {display_width(line) for line in lines} == {4 + 3 + 2}
+
+
+def test_long_names_are_shortened():
+    table = build.counts("o" * 90, "s", ("x" * 90, "y"), ("g" * 90, "h"), [[1, 2], [3, 4]])
+    assert max(map(display_width, table_lines(table, 100))) <= 100
+
+
+def test_budgets_and_false_discovery_rates_are_told():
+    twice = dataclasses.replace(build.income_report(), settings=build.settings(budget=2, level=0.0253, set=2))
+    text = " ".join(render_text(twice).split())
+    assert "at most 2.53 %, and 5 % over all 2 test sets" in text
+    assert "2 test sets, of which this is number 2" in text
+    rate = dataclasses.replace(build.income_report(), settings=build.settings(correction="benjamini-hochberg"))
+    assert "at most 5 % are expected to be flukes" in " ".join(render_text(rate).split())
+
+
+def test_the_call_that_was_made_is_shown_as_given():
+    text = render_text(build.income_report(repeat="ft.audit(frame, protected='sex', output='income')"))
+    assert "Repeat it: ft.audit(frame, protected='sex', output='income')" in text
