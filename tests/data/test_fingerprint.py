@@ -86,8 +86,10 @@ def test_names_and_repeats_show():
     assert printed({"a": [1, 2], "b": ["x", "y"]}) != printed({"a": [1, 2], "b": ["y", "x"]})
 
 
-def test_text_and_numbers_differ():
-    assert printed({"a": ["1", "2"]}) != printed({"a": [1, 2]})
+def test_text_that_spells_a_number_is_that_number():
+    assert printed({"a": ["1", "-2", "0.5"]}) == printed({"a": [1, -2, 0.5]})
+    spellings = ["1", "01", "1.0", "+1", " 1", "1e0", "-1", "0", "-0", "0.0", "0.1", ".1", "0.10", "x"]
+    assert len({printed({"a": [text, "x"]}) for text in spellings}) == len(spellings)
 
 
 def test_very_many_texts(monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.selection import rows_where
+from fairtest.data.selection import row_count, rows_where
 from fairtest.data.table import EPOCH
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Context:
 
     def mask(self, frame: Any) -> BoolArray:
         """Return which rows of a pandas or polars frame, or of an Arrow table, are in the context."""
-        rows = np.ones(len(frame), dtype=bool)
+        rows = np.ones(row_count(frame), dtype=bool)
         for p in self.predicates:
             rows &= rows_where(frame, p.column, p.op, p.value, p.order)
         return rows

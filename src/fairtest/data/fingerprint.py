@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from fairtest.data.table import EPOCH
 from fairtest.types import Kind
@@ -27,11 +28,15 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
+_SPELLED = r"^(0|-?[1-9]\d{0,8}|-?(0|[1-9]\d{0,8})\.\d{0,5}[1-9])$"
+"""Text that spells a number in the one way it is written, so that two such texts are two numbers."""
+
+
 def fingerprint(table: Table) -> str:
     """Return 32 hexadecimal digits that change with any value, any name and any repeated row.
 
     They do not change with the order of the rows or of the columns, with the format, nor with the kinds of the columns:
-    numbers are hashed as numbers and text as text, whether they were kept as numbers or as levels.
+    numbers are hashed as numbers, whether they were kept as numbers, as levels or as the text that spells them.
 
     Examples
     --------
@@ -73,10 +78,14 @@ def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
 
 
 def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
-    if all(isinstance(level, str) for level in levels):
-        texts = [level.encode("utf-8", "surrogatepass") for level in levels]  # type: ignore[union-attr]
-        return _text_bits(texts)
-    return _number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
+    if not all(isinstance(level, str) for level in levels):
+        return _number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
+    bits = _text_bits([level.encode("utf-8", "surrogatepass") for level in levels])  # type: ignore[union-attr]
+    texts = pl.Series(levels, dtype=pl.String)
+    spelled = texts.str.contains(_SPELLED)
+    if spelled.any():
+        bits[spelled.to_numpy()] = _number_bits(texts.filter(spelled).cast(pl.Float64).to_numpy())
+    return bits
 
 
 def _as_number(level: Level) -> float:

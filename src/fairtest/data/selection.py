@@ -18,9 +18,22 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, FloatArray, Level
 
-__all__ = ["rows_where"]
+__all__ = ["row_count", "rows_where"]
 
 OPERATORS = ("<=", ">", "==", "in", "missing")
+
+
+def row_count(frame: Any) -> int:
+    """Return the number of rows of a frame.
+
+    Examples
+    --------
+    >>> row_count({"age": [30, None, 50], "job": ["a", "b", "c"]})
+    3
+    """
+    if isinstance(frame, pl.LazyFrame):
+        return int(frame.select(pl.len()).collect().item())
+    return len(next(iter(frame.values()), ())) if isinstance(frame, dict) else len(frame)
 
 
 def rows_where(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtest.exceptions import unknown_name
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fairtest.types import FloatArray, Level
@@ -66,6 +67,14 @@ class Column:
         """The number of levels, or None for a numeric column."""
         return None if self.kind is Kind.NUMERIC else len(self.levels)
 
+    @property
+    def constant(self) -> bool:
+        """Whether all values that are there are the same."""
+        if self.values is None:
+            return len(self.levels) < 2
+        seen = self.values[~np.isnan(self.values)]
+        return not seen.size or bool(seen.min() == seen.max())
+
     def level_of(self, number: float) -> Level:
         """Return a number of this column the way the user would write it."""
         return written(number, self.number)
@@ -80,7 +89,7 @@ class Table:
     name
         What to call the data in a report: the file's name, or ``"data"`` for a frame.
     library
-        Where it came from: ``"pandas"``, ``"polars"``, ``"arrow"``, ``"csv"``, ``"parquet"``.
+        Where it came from: ``"pandas"``, ``"polars"``, ``"arrow"``, ``"dict"``, ``"csv"``, ``"parquet"``.
     """
 
     name: str

@@ -127,14 +127,8 @@ def _usable(source: DataSource, name: str, role: str) -> Column:
 
 def _varying(source: DataSource, name: str, role: str) -> Column:
     column = _usable(source, name, role)
-    if column.kind is Kind.NUMERIC:
-        assert column.values is not None
-        constant = np.nanmin(column.values) == np.nanmax(column.values)
-    else:
-        constant = len(column.levels) < 2
-    if constant:
-        assert column.values is not None or column.levels
-        value = column.levels[0] if column.levels else column.level_of(float(np.nanmin(column.values)))  # type: ignore[arg-type]
+    if column.constant:
+        value = column.level_of(float(np.nanmin(column.values))) if column.values is not None else column.levels[0]
         raise InputError(
             f"The {role} {name!r} is constant: every value is {value!r}. An association needs at least two values."
         )

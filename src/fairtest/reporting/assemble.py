@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairtest import __version__
+from fairtest.data.axes import MOST_LEVELS
 from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
 from fairtest.reporting.wording import sentence
 from fairtest.types import Kind
@@ -142,13 +143,15 @@ def _role(investigation: Investigation, column: Column) -> tuple[str, str]:
     if name in investigation.explanatory:
         return "explanatory", _bins(investigation, name)
     if column.kind is Kind.IDENTIFIER:
-        return "left out", f"left out of contexts: {column.reason}"
+        return "left out", f"an identifier, not a context: {column.reason}"
     if name in investigation.exclude:
         return "left out", "excluded by the user"
     if investigation.contextual is not None and name not in investigation.contextual:
         return "left out", "not among the contextual attributes named"
-    if column.kind is not Kind.NUMERIC and len(column.levels) + (column.missing > 0) < 2:
+    if column.constant and not column.missing:
         return "left out", "constant"
+    if len(column.levels) > MOST_LEVELS:
+        return "contextual", f"its {MOST_LEVELS} most frequent values; the rarer ones are pooled"
     return "contextual", ""
 
 

@@ -12,12 +12,13 @@ from fairtest.reporting.wording import headline
 
 if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
-    from fairtest.reporting.document import AttributeReport, Report
+    from fairtest.reporting.document import AttributeReport, ColumnNote, Report
 
 __all__ = [
     "FOUR_FIFTHS",
     "answer",
     "base_name",
+    "columns_used",
     "eyebrow",
     "four_fifths",
     "funnel",
@@ -190,7 +191,17 @@ def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, st
 def left_out_columns(report: Report) -> list[tuple[str, str]]:
     """Return the columns that were not used, and why."""
     unused = [column for column in report.data.columns if column.role == "left out"]
-    return [(one_line(c.name), one_line("; ".join(filter(None, (c.note, c.reason))))) for c in unused]
+    return [(one_line(c.name), one_line(c.note or c.reason)) for c in unused]
+
+
+def columns_used(report: Report) -> list[tuple[str, str]]:
+    """Return the columns that were used: in which role, taken for what and why, how many values are missing."""
+    return [(one_line(c.name), _understood(c)) for c in report.data.columns if c.role != "left out"]
+
+
+def _understood(column: ColumnNote) -> str:
+    missing = f"{count(column.missing)} missing" if column.missing else ""
+    return one_line("; ".join(filter(None, (f"{column.role}, {column.kind} ({column.reason})", column.note, missing))))
 
 
 def method(report: Report) -> str:
@@ -219,7 +230,6 @@ def method(report: Report) -> str:
 def settings_lines(report: Report) -> list[tuple[str, str]]:
     """Return everything that must be repeated to get the same report."""
     data = report.data
-    contextual = [one_line(c.name) for c in data.columns if c.role == "contextual"]
     lines = [
         (
             "Data",
@@ -229,8 +239,6 @@ def settings_lines(report: Report) -> list[tuple[str, str]]:
         ("Settings", " · ".join(_setting(k, v) for k, v in asdict(report.settings).items() if v is not None)),
         *[(spoken(a.name), _roles(report, a)) for a in report.attributes],
     ]
-    if contextual:
-        lines.append(("Contexts from", ", ".join(contextual)))
     lines.append(("Version", f"FairTest {report.version}, report schema 1"))
     if command := report.repeat or repeat_command(report):
         lines.append(("Repeat it", command))

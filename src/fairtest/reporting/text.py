@@ -159,6 +159,12 @@ def _closing(report: Report, width: int) -> Iterator[str]:
         yield ""
         for name, why in columns:
             yield from _wrapped(f"{name}: {why}" if why else name, width, first="  - ", rest="    ")
+    if columns := guide.columns_used(report):
+        yield ""
+        yield "Columns used"
+        yield ""
+        for name, what in columns:
+            yield from _wrapped(f"{name}: {what}", width, first="  - ", rest="    ")
     yield ""
     yield "To repeat it"
     yield ""

@@ -53,6 +53,7 @@ def page(report: Report) -> View:
         "funnel": [(count(number), what) for number, what in guide.funnel(report)],
         "left_out": guide.left_out(report),
         "columns": guide.left_out_columns(report),
+        "columns_used": guide.columns_used(report),
         "attributes": attributes,
         "metrics": [(capitalised(name), meaning) for name, meaning in guide.metric_notes(report)],
         "four_fifths": guide.FOUR_FIFTHS if ratios else "",
@@ -61,7 +62,6 @@ def page(report: Report) -> View:
         "level": typeset(guide.per_cent(1 - report.settings.level)),
         "notes": [one_line(note) for note in report.notes],
         "tested": count(report.tested),
-        "counted": [(name, plain) for name, plain in _roles(report)],
     }
 
 
@@ -70,14 +70,6 @@ def _lead(report: Report) -> Iterator[str]:
         yield sentence_in(report, attribute, attribute.population)
         if report.kind != "discovery" and (where := strongest(attribute)):
             yield where
-
-
-def _roles(report: Report) -> Iterator[tuple[str, str]]:
-    for column in report.data.columns:
-        if column.role != "left out":
-            missing = f"{count(column.missing)} missing" if column.missing else ""
-            about = "; ".join(filter(None, (column.role, column.kind, column.reason, missing, column.note)))
-            yield one_line(column.name), one_line(about)
 
 
 def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:

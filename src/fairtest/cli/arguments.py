@@ -1,0 +1,84 @@
+"""From the text of options to what the library takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import fairtest as ft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["crossed", "metrics_of", "orders_of", "pairs_of", "tab"]
+
+
+def crossed(name: str) -> str | tuple[str, ...]:
+    """Return a protected attribute; ``A*B`` crosses two.
+
+    Examples
+    --------
+    >>> crossed("sex"), crossed("sex*race")
+    ('sex', ('sex', 'race'))
+    """
+    parts = tuple(part.strip() for part in name.split("*"))
+    if not all(parts):
+        raise ft.InputError(f"-p {name!r}: must be the name of a column, or several crossed with '*': 'sex*race'.")
+    return parts if len(parts) > 1 else parts[0]
+
+
+def pairs_of(option: str, given: Iterable[str], example: str) -> dict[str, str]:
+    """Return the values of a repeatable option ``COLUMN=VALUE`` as a mapping.
+
+    Examples
+    --------
+    >>> pairs_of("--favourable", ["income=>50K"], "income='>50K'")
+    {'income': '>50K'}
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        column, equals, value = text.partition("=")
+        if not (column and equals and value):
+            raise ft.InputError(f"{option} {text!r}: must be COLUMN=VALUE, such as {option} {example}.")
+        if column in found:
+            raise ft.InputError(f"{option}: the column {column!r} is given twice. Give it one value.")
+        found[column] = value
+    return found
+
+
+def orders_of(given: Iterable[str]) -> dict[str, list[str]]:
+    """Return the values of ``--ordered`` as a mapping from a column to its levels, low to high.
+
+    Examples
+    --------
+    >>> orders_of(["grade=low<mid<high"])
+    {'grade': ['low', 'mid', 'high']}
+    """
+    pairs = pairs_of("--ordered", given, "'grade=low<mid<high'")
+    return {column: [level.strip() for level in levels.split("<")] for column, levels in pairs.items()}
+
+
+def metrics_of(given: Iterable[str], protected: Iterable[str]) -> dict[str | tuple[str, ...], str]:
+    """Return the metric of each protected attribute named, from ``race=NMI``, or ``NMI`` for all.
+
+    Examples
+    --------
+    >>> metrics_of(["NMI", "sex=DIFF"], ["sex", "race"])
+    {'sex': 'DIFF', 'race': 'NMI'}
+    """
+    found: dict[str | tuple[str, ...], str] = {}
+    for text in sorted(given, key=lambda text: "=" in text):
+        column, _, metric = text.rpartition("=")
+        names = [column] if column else list(protected)
+        found.update({crossed(name): metric for name in names})
+    return found
+
+
+def tab(delimiter: str | None) -> str | None:
+    r"""Return the delimiter; ``\t`` and ``tab`` mean a tabulator.
+
+    Examples
+    --------
+    >>> tab(r"\t"), tab(";")
+    ('\t', ';')
+    """
+    return "\t" if delimiter in (r"\t", "tab") else delimiter

@@ -1,0 +1,55 @@
+"""The ``fairtest`` command: its subcommands, and the way in."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from fairtest import __version__
+from fairtest.cli.demo import demo
+from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.test import test
+
+__all__ = ["cli", "main"]
+
+EPILOG = """\b
+Exit codes:
+  0    done
+  1    something was reported (only with --fail-on-findings)
+  2    the input or an option is wrong; one line on stderr says which
+  3    the budget of test sets is exhausted
+  4    a fault of FairTest
+  130  interrupted"""
+
+
+@click.group(cls=CarefulGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", prog_name="fairtest", message="%(prog)s %(version)s")
+@show_traceback
+def cli() -> None:
+    """Find where an application treats people unfairly, and say how sure that is.
+
+    FairTest searches a table of people for groups in which an output is associated with a protected attribute, tests
+    each group on people the search has not seen, and reports what holds.
+
+    \b
+    Start here:
+      fairtest demo
+      fairtest test people.csv -p sex -o income
+    """  # noqa: D301 - click's mark for lines that stay as they are
+
+
+cli.add_command(demo)
+cli.add_command(test)
+
+
+def main() -> None:
+    """Run the command and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows a question mark
+            stream.reconfigure(errors="replace")
+    cli.main(prog_name="fairtest")
+
+
+if __name__ == "__main__":
+    main()

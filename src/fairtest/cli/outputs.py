@@ -1,0 +1,104 @@
+"""Where a report goes: checked before the work starts, written when it is done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
+
+import click
+
+import fairtest as ft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Outputs", "check_folder", "text_width"]
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files and the folder a report is to be written to; ``-`` stands for stdout, in place of the text."""
+
+    out: str | None = None
+    json: str | None = None
+    html: str | None = None
+    text: str | None = None
+
+    @property
+    def _files(self) -> dict[str, str]:
+        given = {"--json": self.json, "--html": self.html, "--text": self.text}
+        return {option: path for option, path in given.items() if path is not None}
+
+    def __bool__(self) -> bool:
+        return self.out is not None or bool(self._files)
+
+    def check(self) -> None:
+        """Raise if something cannot be written, before any work is done."""
+        seen: dict[Path | str, str] = {}
+        for option, path in self._files.items():
+            place = STDOUT if path == STDOUT else Path(path).resolve()
+            if place in seen:
+                raise ft.InputError(f"{seen[place]} and {option} cannot both write to {path!r}. Name two files.")
+            seen[place] = option
+            if path != STDOUT:
+                _check_file(option, Path(path))
+        if self.out is not None:
+            check_folder("--out", Path(self.out))
+
+    def write(self, report: ft.Report) -> Iterator[str]:
+        """Write the report everywhere, show it on stdout, and yield the paths written."""
+        if self.out is not None:
+            from fairtest.reporting.files import save  # only when there is something to save
+
+            yield from map(str, save(report, self.out, f"{report.kind}-{report.output}"))
+        forms: dict[str, Callable[[], str]] = {
+            "--json": report.to_json,
+            "--html": report.to_html,
+            "--text": report.to_text,
+        }
+        for option, path in self._files.items():
+            if path != STDOUT:
+                _write(path, forms[option]())
+                yield path
+        shown = next((option for option, path in self._files.items() if path == STDOUT), None)
+        click.echo(forms[shown]() if shown else report.to_text(width=text_width()), nl=False)
+
+
+def _write(path: str, text: str) -> None:
+    from fairtest.reporting.files import write_atomically
+
+    write_atomically(path, text)
+
+
+def _check_file(option: str, path: Path) -> None:
+    if path.is_dir():
+        raise ft.InputError(f"{option} {str(path)!r}: it is a folder. Give the name of a file.")
+    if path.exists() and not path.is_file():
+        raise ft.InputError(f"{option} {str(path)!r}: it is not an ordinary file. Give another name; '-' is stdout.")
+    if not path.parent.is_dir():
+        raise ft.InputError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}. Make it first.")
+    _check_writable(option, path, path.parent)
+
+
+def check_folder(option: str, path: Path) -> None:
+    """Raise if a folder can neither be written to nor be made."""
+    standing = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not standing.is_dir():
+        raise ft.InputError(f"{option} {str(path)!r}: {str(standing)!r} is not a folder. Name another.")
+    _check_writable(option, path, standing)
+
+
+def _check_writable(option: str, path: Path, folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ft.InputError(f"{option} {str(path)!r}: the folder {str(folder)!r} cannot be written to. Name another.")
+
+
+def text_width() -> int:
+    """Return the width for text on stdout: the terminal's, at most 120; 100 elsewhere."""
+    return min(get_terminal_size().columns, 120) if sys.stdout.isatty() else 100

@@ -1,0 +1,48 @@
+"""What training proposes, for ``--train-only``: the contexts and their sizes in the training set, nothing tested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.data.holdout import TRAIN
+from fairtest.pipeline.answers import put
+from fairtest.pipeline.search import engine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import fairtest as ft
+    from fairtest.contexts.context import Context
+    from fairtest.investigations.question import Question
+    from fairtest.pipeline.choices import Training
+
+__all__ = ["proposals_text"]
+
+
+def proposals_text(investigation: ft.Testing) -> str:
+    """Return the proposed contexts of each protected attribute, the largest first, in words."""
+    return "\n".join(_lines(investigation)) + "\n"
+
+
+def _lines(investigation: ft.Testing) -> Iterator[str]:
+    training: Training = investigation.require_training("--train-only")
+    train, *tests = investigation.source.holdout.sizes
+    yield f"Contexts proposed by the training set: {train:,} of {investigation.source.table.n_rows:,} people."
+    yield "NOTHING WAS TESTED. These groups looked strongest to the search, which would find such groups in pure chance"
+    yield f"too; only the test says which are real. The test set of {tests[0]:,} people is unspent."
+    for question, found in zip(investigation.questions, training.found, strict=True):
+        yield ""
+        yield f"{question.protected.name} → {question.output.name}, by {question.metric.name}"
+        yield f"{len(found.contexts) - 1:,} contexts proposed of {found.looked_at:,} looked at."
+        yield "People in the training set, and where:"
+        sizes = _sizes(investigation, question, found.contexts)
+        for size, context in sorted(zip(sizes, map(str, found.contexts), strict=True), key=lambda p: (-p[0], p[1])):
+            yield f"{size:>10,}  {context}"
+
+
+def _sizes(investigation: ft.Testing, question: Question, contexts: Sequence[Context]) -> list[int]:
+    source = investigation.source
+    asked = put(source, question, tuple(contexts))
+    target = question.search_target(source)
+    sums = engine_of(source).tables(TRAIN, asked.conditions, target)
+    return [int(size) for size in target.wrap(sums).size]
