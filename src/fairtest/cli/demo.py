@@ -62,12 +62,12 @@ def admissions(seed: int = 0) -> list[ft.Report]:
 
 
 def discounts(seed: int = 0) -> ft.Report:
-    """Return the report on the shop."""
+    """Return the report on the shop, with groups of at least 500 customers."""
     from fairtest.datasets.pricing import pricing  # loads polars
 
     roles = {"favourable": {"discount": "Yes"}, "reference": {"income": "high"}}
     source = ft.DataSource(pricing(), seed=seed, name="made-up shop", **roles)  # type: ignore[arg-type]
-    return ft.audit(source, ["income", "race"], "discount")
+    return ft.audit(source, ["income", "race"], "discount", min_size=500)
 
 
 def _admissions_text(overall: ft.Report, given_department: ft.Report) -> Iterator[str]:
@@ -135,7 +135,10 @@ def _discounts_text(shop: ft.Report) -> Iterator[str]:
     for bias in PLANTED:
         how = f"{abs(bias.points):.0f} points {'less' if bias.points < 0 else 'more'} often"
         yield f"  - where {bias}: customers with low income are shown the discount {how}"
-    yield "This is what it reports. Groups inside or around the planted ones may show too; race should show nothing."
+    yield (
+        "This is what it reports, of groups of at least 500 customers. Parts of the planted groups, and larger groups "
+        "around them, may show too; race should show nothing."
+    )
     yield ""
     yield from shop.to_text(width=text_width()).splitlines()
 

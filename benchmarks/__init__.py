@@ -1,0 +1,1 @@
+"""What FairTest costs, beside a yardstick measured in the same run."""
