@@ -7,14 +7,17 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fairtest.data.holdout import TRAIN, Budget, Holdout, set_level
 from fairtest.data.source import DataSource
 from fairtest.exceptions import BudgetExhausted, FairTestError
 
+CHECKED = settings(deadline=None, max_examples=60)
 
+
+@CHECKED
 @given(
     n=st.integers(0, 400),
     budget=st.integers(1, 7),
@@ -24,7 +27,7 @@ from fairtest.exceptions import BudgetExhausted, FairTestError
 def test_the_sets_are_disjoint_complete_and_of_exact_size(n, budget, train_size, seed):
     holdout = Holdout(n, budget, train_size, seed)
     sets = [holdout.rows(i).tolist() for i in range(budget + 1)]
-    assert sorted(sum(sets, [])) == list(range(n))
+    assert sorted(i for s in sets for i in s) == list(range(n))
     assert all(s == sorted(s) for s in sets)
     assert tuple(map(len, sets)) == holdout.sizes
     assert abs(holdout.sizes[TRAIN] - n * train_size) < 1 + 1e-9
@@ -53,6 +56,7 @@ def test_the_share_that_trains_is_exact_in_the_papers_preset():
         assert source.holdout.sizes == (60,) * (budget + 1)
 
 
+@CHECKED
 @given(st.integers(0, 2**32), st.integers(0, 2**32))
 def test_another_seed_gives_another_split(a, b):
     assume(a != b)
@@ -204,6 +208,7 @@ def test_threads_that_fail_give_back_exactly_what_they_drew():
     assert sorted(spent + more) == [1, 2, 3, 4, 5]
 
 
+@CHECKED
 @given(conf=st.floats(0.5, 0.9999), budget=st.integers(1, 50))
 def test_the_levels_of_all_sets_together_keep_the_confidence(conf, budget):
     level = set_level(conf, budget)

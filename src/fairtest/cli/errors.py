@@ -18,6 +18,9 @@ __all__ = ["CarefulGroup", "show_traceback"]
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
 _TRACEBACK = "fairtest.traceback"
 
+# What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
+_HELP: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
@@ -66,8 +69,8 @@ def _say(error: Exception) -> int:
     """Write one line about an error and return the exit code."""
     if isinstance(error, click.Abort):
         return INTERRUPTED
-    if isinstance(error, click.UsageError) and not error.message:
-        error.show()  # no arguments at all: the help
+    if isinstance(error, _HELP):
+        error.show()
         return MISTAKE
     message, code = _explained(error)
     click.echo(f"fairtest: {' '.join(message.splitlines())}", err=True)

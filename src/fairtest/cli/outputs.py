@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +57,7 @@ class Outputs:
         if self.out is not None:
             from fairtest.reporting.files import save  # only when there is something to save
 
-            yield from map(str, save(report, self.out, f"{report.kind}-{report.output}"))
+            yield from map(str, save(report, self.out, _stem(report)))
         forms: dict[str, Callable[[], str]] = {
             "--json": report.to_json,
             "--html": report.to_html,
@@ -68,6 +69,11 @@ class Outputs:
                 yield path
         shown = next((option for option, path in self._files.items() if path == STDOUT), None)
         click.echo(forms[shown]() if shown else report.to_text(width=text_width()), nl=False)
+
+
+def _stem(report: ft.Report) -> str:
+    """Return the name of the files in the folder, safe whatever the output is called."""
+    return re.sub(r"[^\w.-]+", "_", f"{report.kind}-{report.output}")[:80]
 
 
 def _write(path: str, text: str) -> None:

@@ -9,10 +9,10 @@ from fairtest.pipeline.answers import put
 from fairtest.pipeline.search import engine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import fairtest as ft
-    from fairtest.contexts.context import Context
+    from fairtest.contexts.search import Found
     from fairtest.investigations.question import Question
     from fairtest.pipeline.choices import Training
 
@@ -35,14 +35,14 @@ def _lines(investigation: ft.Testing) -> Iterator[str]:
         yield f"{question.protected.name} → {question.output.name}, by {question.metric.name}"
         yield f"{len(found.contexts) - 1:,} contexts proposed of {found.looked_at:,} looked at."
         yield "People in the training set, and where:"
-        sizes = _sizes(investigation, question, found.contexts)
+        sizes = _sizes(investigation, question, found)
         for size, context in sorted(zip(sizes, map(str, found.contexts), strict=True), key=lambda p: (-p[0], p[1])):
             yield f"{size:>10,}  {context}"
 
 
-def _sizes(investigation: ft.Testing, question: Question, contexts: Sequence[Context]) -> list[int]:
+def _sizes(investigation: ft.Testing, question: Question, found: Found) -> list[int]:
     source = investigation.source
-    asked = put(source, question, tuple(contexts))
+    asked = put(source, question, found)
     target = question.search_target(source)
     sums = engine_of(source).tables(TRAIN, asked.conditions, target)
     return [int(size) for size in target.wrap(sums).size]

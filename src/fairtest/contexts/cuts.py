@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["children", "conditions_of", "n_splits"]
+__all__ = ["children", "conditions_of", "items", "n_splits"]
 
 
 def n_splits(axis: Axis) -> int:
@@ -48,6 +48,19 @@ def _threshold(axis: Axis, split: int, column: Column) -> tuple[Level, tuple[Lev
     if axis.levels:
         return threshold, column.levels
     return written(float(threshold), column.number), ()  # type: ignore[arg-type]
+
+
+def items(axis: Axis, column: Column) -> list[tuple[Predicate, Condition]]:
+    """Return every predicate an axis allows: up to and above each threshold, or each value; missing last.
+
+    Thresholds come as one run of ``≤`` and one of ``>``, each from low to high.
+    """
+    if axis.thresholds is None:
+        parts = children(axis, 0, column)
+        return parts if axis.pool is None or axis.pool_is_readable else [p for p in parts if p[0].op is not Op.IN]
+    cuts = [children(axis, j, column) for j in range(n_splits(axis))]
+    parts = [cut[side] for side in (0, 1) for cut in cuts]
+    return parts + (cuts[0][2:] if axis.missing is not None else [])
 
 
 def conditions_of(context: Context, axis_of: Callable[[str], Axis | None]) -> tuple[Condition, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.summaries import Counts
 from fairtest.types import SummaryKind
 
@@ -47,7 +48,21 @@ class Strength:
         if self.metric.bound is not None:
             return self.metric.bound(summary, Z_SEARCH)
         assert isinstance(summary, Counts)
-        return delta_bound(self.metric.effect, self.metric.strength, summary, Z_SEARCH)
+        return self._measure(summary) - Z_SEARCH * delta_error(self._measure, summary)
+
+    def _measure(self, summary: Counts) -> FloatArray:
+        return self.metric.strength(self.metric.effect(summary))
+
+    def evidence(self, summary: Summary) -> Evidence:
+        """Return how surely each context shows an association."""
+        if self.metric.evidence is not None:
+            return self.metric.evidence(summary)
+        assert isinstance(summary, Counts)
+        effect = self.metric.effect(summary)
+        error = delta_error(self.metric.effect, summary)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = np.where(error > 0, effect / error, 0.0)
+        return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
 
     def sizes(self, array: NDArray[Any], target: Target) -> IntArray:
         """Return the people of each context from its sums."""
@@ -56,28 +71,21 @@ class Strength:
         return target.wrap(array).size
 
 
-def delta_bound(
-    effect: Callable[[Counts], FloatArray],
-    strength: Callable[[FloatArray], FloatArray],
-    summary: Counts,
-    z: float,
-) -> FloatArray:
-    """Return a lower limit of any metric of counts: its variance from the influence of one person in each cell."""
+def delta_error(effect: Callable[[Counts], FloatArray], summary: Counts) -> FloatArray:
+    """Return the standard error of any function of counts, from the influence of one person in each cell."""
     counts = summary.counts
-    shape = counts.shape[-3:]
-    here = strength(effect(summary))
+    here = effect(summary)
     size = counts.sum(axis=(-3, -2, -1))
-    total = np.zeros(here.shape)
-    centre = np.zeros(here.shape)
-    for cell in np.ndindex(shape):
+    total, centre = np.zeros(here.shape), np.zeros(here.shape)
+    for cell in np.ndindex(counts.shape[-3:]):
         more = counts.copy()
         more[(..., *cell)] += 1
-        influence = np.nan_to_num(strength(effect(Counts(more))) - here, posinf=0.0, neginf=0.0) * (size + 1)
+        influence = np.nan_to_num(effect(Counts(more)) - here, posinf=0.0, neginf=0.0) * (size + 1)
         share = counts[(..., *cell)] / np.maximum(size, 1)
         total += share * influence**2
         centre += share * influence
     error: FloatArray = np.sqrt(np.maximum(total - centre**2, 0.0) / np.maximum(size, 1))
-    return here - z * error
+    return error
 
 
 def child_sums(axis: Axis, table: NDArray[Any]) -> NDArray[Any]:

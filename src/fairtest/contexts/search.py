@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
+    from fairtest.types import FloatArray
 
 __all__ = ["Found", "SearchSettings"]
 
@@ -34,7 +35,7 @@ class SearchSettings:
     aggregate: Aggregate = "max"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """The contexts a search proposes, the whole population first.
 
@@ -46,8 +47,13 @@ class Found:
         The position of the context each was cut from, −1 for the population.
     looked_at
         How many candidates were evaluated to find them.
+    evidence, sign
+        How surely the training set shows an association in each (a normal deviate, 0 where unknown), and its
+        direction (0 where the metric has none, or it is unknown).
     """
 
     contexts: tuple[Context, ...]
     parents: tuple[int, ...]
     looked_at: int
+    evidence: FloatArray
+    sign: FloatArray

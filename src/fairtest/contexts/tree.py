@@ -119,7 +119,8 @@ def _found(nodes: Sequence[Node], looked_at: int) -> Found:
             at[context] = len(at)
             parents.append(position[node.parent] if node.parent >= 0 else -1)
         position.append(at[context])
-    return Found(tuple(at), tuple(parents), looked_at)
+    nothing = np.zeros(len(at))
+    return Found(tuple(at), tuple(parents), looked_at, nothing, nothing)
 
 
 class HistogramScorer:

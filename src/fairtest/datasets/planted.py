@@ -47,7 +47,7 @@ def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988
 
     State sizes fall with rank^−0.8; the shares of the six races differ from state to state. The ten groups are drawn
     among the thirty pairs of state and race whose size is nearest to the one wanted; a larger one is cut down to it
-    by moving people to the largest race of their state.
+    by moving people to the largest race of their state (that is not planted itself).
 
     Parameters
     ----------
@@ -97,10 +97,8 @@ def _cell_sizes(rng: np.random.Generator, people: int) -> Codes:
 
 
 def _choose(rng: np.random.Generator, sizes: Codes, context_size: int) -> NDArray[np.bool_]:
-    """Return which cells are planted; never the largest race of a state, which takes the people cut off."""
-    distance = np.abs(sizes - context_size).astype(float)
-    distance[np.arange(len(sizes)), sizes.argmax(axis=1)] = np.inf
-    nearest = np.argsort(distance, axis=None, kind="stable")[:CANDIDATES]
+    """Return which cells are planted."""
+    nearest = np.argsort(np.abs(sizes - context_size), axis=None, kind="stable")[:CANDIDATES]
     planted = np.zeros(sizes.shape, dtype=bool)
     planted.flat[rng.choice(nearest, size=CONTEXTS, replace=False)] = True
     return planted
@@ -108,7 +106,7 @@ def _choose(rng: np.random.Generator, sizes: Codes, context_size: int) -> NDArra
 
 def _cut_down(sizes: Codes, planted: NDArray[np.bool_], context_size: int) -> None:
     excess = np.where(planted, np.maximum(sizes - context_size, 0), 0)
-    largest = sizes.argmax(axis=1)
+    largest = np.where(planted, -1, sizes).argmax(axis=1)
     sizes -= excess
     sizes[np.arange(len(sizes)), largest] += excess.sum(axis=1)
 

@@ -65,6 +65,9 @@ class Engine(Protocol):
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set: ``[context, *cell_shape, *sum_shape]``."""
 
+    def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
+        """Return the sums by the codes of several axes at once: ``[code, code, …, *cell_shape, *sum_shape]``."""
+
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them, with their codes on some axes."""
 

@@ -10,6 +10,7 @@ from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Rows
 from fairtest.engine.histogram import Cells, add_up, cells_of
+from fairtest.engine.joint import collapse, conditions_by_columns, membership
 from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["MemoryEngine"]
+
+MANY = 8
+"""From this many contexts on the same columns on, they are read off one joint table."""
+MOST_JOINT = 1 << 22
+"""The most cells such a table may have."""
 
 
 class MemoryEngine:
@@ -62,8 +68,53 @@ class MemoryEngine:
         cells = self._cells_of(target).take(rows)
         first = add_up(np.zeros(rows.size, np.int8), 1, cells, target)
         out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
-        self._descend(prefix_tree(contexts), rows, cells, target, first[0], out)
+        single = np.ones(len(contexts), dtype=bool)
+        for columns, places in conditions_by_columns(contexts).items():
+            if len(places) >= MANY and self._joint_cells(columns, target) <= MOST_JOINT:
+                single[places] = False
+                out[places] = self._from_joint(columns, [contexts[i] for i in places], rows, cells, target)
+        left = np.flatnonzero(single).tolist()
+        sums = np.zeros((len(left), *first.shape[1:]), dtype=first.dtype)
+        self._descend(prefix_tree([contexts[i] for i in left]), rows, cells, target, first[0], sums)
+        out[left] = sums
         return out
+
+    def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
+        """Return the sums by the codes of several axes at once."""
+        rows = self._valid(number, target)
+        return self._joint(axes, rows, self._cells_of(target).take(rows), target)
+
+    def _joint(self, axes: Sequence[Axis], rows: NDArray[np.intp], cells: Cells, target: Target) -> NDArray[Any]:
+        index = np.zeros(rows.size, dtype=np.int32)
+        for axis in axes:
+            index *= axis.size
+            index += self.codes(axis)[rows]
+        sizes = [axis.size for axis in axes]
+        sums = add_up(index, int(np.prod(sizes)), cells, target)
+        return sums.reshape(*sizes, *sums.shape[1:])
+
+    def _joint_cells(self, columns: Sequence[str], target: Target) -> int:
+        sizes = [axis.size for c in columns if (axis := self.axis(c)) is not None]
+        return int(np.prod([*sizes, target.n_cells, *target.sum_shape]))
+
+    def _from_joint(
+        self,
+        columns: Sequence[str],
+        contexts: Sequence[Sequence[Condition]],
+        rows: NDArray[np.intp],
+        cells: Cells,
+        target: Target,
+    ) -> NDArray[Any]:
+        """Return the sums of contexts that speak of the same columns."""
+        axes = [axis for c in columns if (axis := self.axis(c)) is not None]
+        ordered = [sorted(context, key=lambda c: c.column) for context in contexts]
+        places, matrices = [], []
+        for k, axis in enumerate(axes):
+            at = {c: i for i, c in enumerate(dict.fromkeys(context[k] for context in ordered))}
+            places.append(np.array([at[context[k]] for context in ordered]))
+            matrices.append(membership(list(at), axis.size))
+        sums: NDArray[Any] = collapse(self._joint(axes, rows, cells, target), matrices)[tuple(places)]
+        return sums
 
     def _descend(
         self,

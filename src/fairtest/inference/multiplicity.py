@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.exceptions import InputError
+from fairtest.inference.weighted import pooled, rank_levels, weighted_holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.inference.prior import Prior
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Correction",
@@ -24,6 +26,7 @@ __all__ = [
     "benjamini_yekutieli",
     "bonferroni",
     "corrections",
+    "equal_levels",
     "holm",
 ]
 
@@ -39,16 +42,18 @@ class Correction:
     title
         How a report calls it.
     adjust
-        Raw p-values to adjusted ones, in the same order. NaN (untestable) stays NaN and is no member of the
-        family. The result is at least the raw p, at most 1, and never falls when a raw p-value rises.
-    interval_level
-        ``(alpha, m)`` to the error level of each of m simultaneous intervals.
+        Raw p-values and what was known of the hypotheses before, to adjusted p-values in the same order. NaN
+        (untestable) stays NaN and is no member of the family. The result is at most 1 and never falls when a raw
+        p-value rises.
+    levels
+        The level of the family, which hypotheses are members, and what was known of them, to the error level of
+        each simultaneous interval.
     """
 
     name: str
     title: str
-    adjust: Callable[[FloatArray], FloatArray]
-    interval_level: Callable[[float, int], float]
+    adjust: Callable[[FloatArray, Prior], FloatArray]
+    levels: Callable[[float, BoolArray, Prior], FloatArray]
 
 
 def bonferroni(p: FloatArray) -> FloatArray:
@@ -137,15 +142,24 @@ def benjamini_yekutieli(p: FloatArray) -> FloatArray:
     )
 
 
-def _equal_share(alpha: float, m: int) -> float:
-    """Return α/m: all m intervals cover together with probability at least 1 − α, under any dependence.
+def equal_levels(alpha: float, tested: BoolArray, prior: Prior) -> FloatArray:  # noqa: ARG001
+    """Return α/m for each: all m intervals cover together with probability at least 1 − α, under any dependence.
 
     Holm and Bonferroni share it. A Holm rejection beyond the first step can therefore stand beside an
     interval that contains 0. The procedures for the false discovery rate use it too: intervals that control
     the false coverage rate (Benjamini and Yekutieli 2005) depend on how many hypotheses were rejected and
     are not offered.
     """
-    return alpha / max(1, m)
+    return np.full(tested.size, alpha / max(1, int(np.count_nonzero(tested))))
+
+
+def _plain(correct: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray, Prior], FloatArray]:
+    """Return a correction that makes no use of what was known before."""
+
+    def adjust(p: FloatArray, prior: Prior) -> FloatArray:  # noqa: ARG001
+        return correct(p)
+
+    return adjust
 
 
 def _adjusted(p: FloatArray, correct: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -175,10 +189,14 @@ def _step_up(ordered: FloatArray, factor: FloatArray) -> FloatArray:
 corrections: dict[str, Correction] = {
     correction.name: correction
     for correction in (
-        Correction("holm", "Holm", holm, _equal_share),
-        Correction("bonferroni", "Bonferroni", bonferroni, _equal_share),
-        Correction("bh", "Benjamini–Hochberg", benjamini_hochberg, _equal_share),
-        Correction("by", "Benjamini–Yekutieli", benjamini_yekutieli, _equal_share),
+        Correction("pooled", "step-down, weighted by the evidence in the training set", pooled, rank_levels),
+        Correction("holm", "Holm", _plain(holm), equal_levels),
+        Correction(
+            "weighted-holm", "Holm, weighted by the rank of the evidence in training", weighted_holm, rank_levels
+        ),
+        Correction("bonferroni", "Bonferroni", _plain(bonferroni), equal_levels),
+        Correction("bh", "Benjamini–Hochberg", _plain(benjamini_hochberg), equal_levels),
+        Correction("by", "Benjamini–Yekutieli", _plain(benjamini_yekutieli), equal_levels),
     )
 }
 """The corrections by name."""

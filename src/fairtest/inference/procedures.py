@@ -25,6 +25,7 @@ from fairtest.summaries import Central, Counts, GroupMoments, Moments
 if TYPE_CHECKING:
     from fairtest.inference.batch import Batch
     from fairtest.inference.monte_carlo import Sampler
+    from fairtest.inference.rules import Alpha
     from fairtest.metrics.registry import Metric
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -49,7 +50,7 @@ class Procedure(Protocol):
         ``level`` is the smallest level at which a p-value will be compared.
         """
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the bounds of each effect at level ``alpha``; ``p`` are the raw p-values."""
 
     def notes(self, batch: Batch) -> list[tuple[str, ...]]:
@@ -91,7 +92,7 @@ class ScoreDifference:
         """Return the score p-values."""
         return score.difference_p(*two_by_two(batch)), {}
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the inversion of the test."""
         return score.difference_interval(*two_by_two(batch), alpha)
 
@@ -106,7 +107,7 @@ class ScoreRatio:
         p = score.ratio_p(*(a[:, 0] for a in two_by_two(batch)))
         return np.where(np.isnan(batch.effect), np.nan, p), {}
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the bounds of the ratio, less 1."""
         x1, n1, x2, n2 = (a[:, 0] for a in two_by_two(batch))
         low, high = score.ratio_interval(x1, n1, x2, n2, alpha)
@@ -128,7 +129,7 @@ class Information:
             samplers[int(i)] = batch.keyed(GSampler(table), table)
         return p, samplers
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the inversion of the noncentral χ²; it reaches 0 where the test does not reject."""
         return widen_to_zero(*information.nmi_interval(self._tables(batch), alpha), p, alpha)
 
@@ -148,7 +149,7 @@ class ConditionalInformation:
         counts = self._counts(batch)
         return information.conditional_nmi_p(counts, *self._moments(batch)), {}
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the inversion of the scaled noncentral χ²."""
         bounds = information.conditional_nmi_interval(self._counts(batch), alpha, *self._moments(batch))
         return widen_to_zero(*bounds, p, alpha)
@@ -195,7 +196,7 @@ class Correlation:
             samplers[int(i)] = batch.keyed(sampler, people.protected, people.output)
         return p, samplers
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the interval of the same standard error; it reaches 0 where the test does not reject."""
         return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
 
@@ -216,7 +217,7 @@ class Rank:
         """Return the asymptotic p-values."""
         return rank.spearman_p(self._tables(batch)), {}
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:  # noqa: ARG002
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the interval of the same standard error."""
         return rank.spearman_interval(self._tables(batch), alpha)
 
@@ -241,7 +242,7 @@ class ConditionalRank:
             samplers[int(i)] = batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
         return p, samplers
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the interval of a correlation; it reaches 0 where the test does not reject."""
         return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
 
@@ -272,7 +273,7 @@ class OneWay:
                 samplers[int(i)] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
         return p, samplers
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> Bounds:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the bounds of η²; the lower one is 0 where the test does not reject."""
         return widen_to_zero(*oneway.eta_interval(self._groups(batch), alpha), p, alpha)
 

@@ -10,7 +10,7 @@ from fairtest.exceptions import InputError
 from fairtest.inference.bootstrap import bca_from_rows, bca_from_table, draws_for
 from fairtest.inference.permutation import RowSampler, TableSampler
 from fairtest.inference.row_effects import row_effect
-from fairtest.inference.rules import widen_to_zero
+from fairtest.inference.rules import per_context, widen_to_zero
 from fairtest.summaries import Counts
 from fairtest.types import SummaryKind
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Rows
     from fairtest.inference.batch import Batch
     from fairtest.inference.monte_carlo import Sampler
+    from fairtest.inference.rules import Alpha
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["MOST_ROWS", "Resampling"]
@@ -52,12 +53,13 @@ class Resampling:
         )
         return batch.keyed(sampler, people.protected, people.output)
 
-    def interval(self, batch: Batch, p: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+    def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> tuple[FloatArray, FloatArray]:
         """Return BCa intervals; they reach 0 where the test does not reject."""
         low, high = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
-        draws = min(draws_for(alpha), 20_000)
-        for i in np.flatnonzero(~np.isnan(batch.effect)):
-            low[i], high[i] = self._bounds(batch, int(i), alpha, draws)
+        levels = per_context(alpha, len(batch))
+        for i in np.flatnonzero(~np.isnan(batch.effect)).tolist():
+            level = float(levels[i])
+            low[i], high[i] = self._bounds(batch, i, level, min(draws_for(level), 20_000))
         return widen_to_zero(low, high, p, alpha)
 
     def _bounds(self, batch: Batch, i: int, alpha: float, draws: int) -> tuple[float, float]:

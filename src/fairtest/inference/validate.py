@@ -10,6 +10,7 @@ import numpy as np
 from fairtest.engine.contract import Rows
 from fairtest.inference.batch import Batch
 from fairtest.inference.monte_carlo import sequential_p_values
+from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
 from fairtest.inference.rules import clip_p
 from fairtest.summaries import Counts, GroupMoments, Moments
@@ -42,6 +43,8 @@ class TestSettings:
         The level of the whole family.
     stratum_people
         Strata with fewer people are described but not tested.
+    train_share
+        The training set's share of the people of training and test set.
     resampling
         Whether to permute and bootstrap instead of the procedures of each metric.
     """
@@ -53,17 +56,26 @@ class TestSettings:
     correction: Correction
     stratum_people: float
     seed: int
+    train_share: float = 0.5
     resampling: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Asked:
-    """One question and the contexts in which it is put, the whole population first."""
+    """One question and the contexts in which it is put, the whole population first.
+
+    Attributes
+    ----------
+    evidence, sign
+        What the training set says of each context: a normal deviate, and the direction (0 where the metric has none).
+    """
 
     question: Question
     target: Target
     contexts: tuple[Context, ...]
     conditions: tuple[tuple[Condition, ...], ...]
+    evidence: FloatArray
+    sign: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +132,8 @@ class _Member:
     procedure: Procedure
     p: FloatArray
     samplers: dict[int, Sampler]
+    evidence: FloatArray
+    sign: FloatArray
 
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
@@ -129,12 +143,14 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
     for a, summary in zip(asked, summaries, strict=True):
         whole = _contexts(engine, a, summary, settings)
-        family.append(_member(whole, smallest, settings, least=0))
+        family.append(_member(whole, smallest, settings, a.evidence, a.sign))
         if a.target.strata is not None:
             strata = _strata(whole, a.target.n_strata)
-            family.append(_member(strata, smallest, settings, least=settings.stratum_people))
-    _draw(family, settings)
-    estimates = iter(_estimates(family, settings))
+            nothing = np.zeros(len(strata))
+            family.append(_member(strata, smallest, settings, nothing, nothing, least=settings.stratum_people))
+    prior = _prior(family, settings)
+    _draw(family, prior, settings)
+    estimates = iter(_estimates(family, prior, settings))
     return [
         Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
         for a, summary in zip(asked, summaries, strict=True)
@@ -168,58 +184,79 @@ def by_stratum(summary: Summary) -> Summary:
     return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]))
 
 
-def _member(batch: Batch, smallest: float, settings: TestSettings, least: float) -> _Member:
+def _member(
+    batch: Batch,
+    smallest: float,
+    settings: TestSettings,
+    evidence: FloatArray,
+    sign: FloatArray,
+    least: float = 0.0,
+) -> _Member:
     procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
     p, samplers = procedure.p_values(batch, smallest)
     enough = batch.size >= least
-    return _Member(batch, procedure, np.where(enough, p, np.nan), {i: s for i, s in samplers.items() if enough[i]})
+    kept = {i: s for i, s in samplers.items() if enough[i]}
+    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign)
 
 
 def _n_strata(summary: Summary) -> int:
     return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
 
 
-def _draw(family: Sequence[_Member], settings: TestSettings) -> None:
+def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> None:
     """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
     for member in family:
         member.p[list(member.samplers)] = np.nan
-    samplers = [s for member in family for s in member.samplers.values()]
-    if not samplers:
+    starts = np.cumsum([0, *(len(member.p) for member in family)])
+    drawn = [(start + i, s) for start, m in zip(starts, family, strict=False) for i, s in m.samplers.items()]
+    if not drawn:
         return
-    drawn = iter(
-        sequential_p_values(
-            samplers,
-            fixed_p=np.concatenate([member.p for member in family]),
-            alpha=settings.level,
-            rng=np.random.default_rng(settings.seed),
-            adjust=settings.correction.adjust,
-        )
+    places = np.array([place for place, _ in drawn])
+    known = np.concatenate([member.p for member in family])
+
+    def adjust(p: FloatArray) -> FloatArray:
+        everything = p[places.size :].copy()
+        everything[places] = p[: places.size]
+        adjusted = settings.correction.adjust(everything, prior)
+        return np.concatenate((adjusted[places], adjusted))
+
+    rng = np.random.default_rng(settings.seed)
+    known[places] = sequential_p_values(
+        [s for _, s in drawn], fixed_p=known, alpha=settings.level, rng=rng, adjust=adjust
     )
-    for member in family:
-        for i in member.samplers:
-            member.p[i] = next(drawn)
+    for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
+        member.p = p
 
 
-def _estimates(family: Sequence[_Member], settings: TestSettings) -> list[Estimates]:
-    p_all = np.concatenate([member.p for member in family])
-    tested = int(np.count_nonzero(~np.isnan(p_all)))
-    adjusted = np.split(settings.correction.adjust(p_all), np.cumsum([len(m.p) for m in family])[:-1])
-    simultaneous = settings.correction.interval_level(settings.level, max(tested, 1))
-    estimates = []
-    for member, p in zip(family, adjusted, strict=True):
-        low, high = member.procedure.interval(member.batch, member.p, simultaneous)
-        low_single, high_single = member.procedure.interval(member.batch, member.p, settings.level)
-        estimates.append(
-            Estimates(
-                size=member.batch.size,
-                effect=member.batch.effect,
-                p_raw=clip_p(member.p),
-                p=clip_p(p),
-                low=low,
-                high=high,
-                low_single=low_single,
-                high_single=high_single,
-                notes=tuple(member.procedure.notes(member.batch)),
-            )
-        )
-    return estimates
+def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
+    """Return what the training set says of every hypothesis, and whether the test set points the same way."""
+    return Prior(
+        np.concatenate([m.evidence for m in family]),
+        np.concatenate([np.nan_to_num(m.sign * np.sign(m.batch.effect)) for m in family]),
+        settings.train_share,
+    )
+
+
+def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> list[Estimates]:
+    everything = np.concatenate([member.p for member in family])
+    places = np.cumsum([len(m.p) for m in family])[:-1]
+    adjusted = np.split(settings.correction.adjust(everything, prior), places)
+    levels = np.split(settings.correction.levels(settings.level, ~np.isnan(everything), prior), places)
+    return [_member_estimates(m, p, alpha, settings) for m, p, alpha in zip(family, adjusted, levels, strict=True)]
+
+
+def _member_estimates(member: _Member, p: FloatArray, alpha: FloatArray, settings: TestSettings) -> Estimates:
+    batch = member.batch
+    low, high = member.procedure.interval(batch, member.p, alpha)
+    low_single, high_single = member.procedure.interval(batch, member.p, settings.level)
+    return Estimates(
+        size=batch.size,
+        effect=batch.effect,
+        p_raw=clip_p(member.p),
+        p=clip_p(p),
+        low=low,
+        high=high,
+        low_single=low_single,
+        high_single=high_single,
+        notes=tuple(member.procedure.notes(batch)),
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.registry import NUMBERS, Metric
 from fairtest.summaries import Central, Counts, Moments, powers
 from fairtest.types import SummaryKind
@@ -31,6 +32,14 @@ def bound(summary: Moments, z: float) -> FloatArray:
     spread = 1 / np.sqrt(np.maximum(pooled.n - pooled.strata - 2, 1e-9))
     low: FloatArray = np.tanh(np.arctanh(np.minimum(r, 1 - 1e-12)) - z * spread)
     return low
+
+
+def evidence(summary: Moments) -> Evidence:
+    """Return Fisher's z, standardised and not."""
+    pooled = summary.pooled
+    variance = 1 / np.maximum(pooled.n - pooled.strata - 2, 1e-9)
+    effect = np.arctanh(np.clip(correlation(summary), -1 + 1e-12, 1 - 1e-12))
+    return Evidence(np.clip(effect / np.sqrt(variance), -MOST, MOST), effect, variance)
 
 
 def rank_scores(summary: Counts) -> Central:
@@ -75,6 +84,7 @@ CORR = Metric(
     summary=SummaryKind.MOMENTS,
     effect=correlation,
     bound=bound,
+    evidence=evidence,
 )
 
 RANK = Metric(
@@ -85,5 +95,6 @@ RANK = Metric(
     summary=SummaryKind.RANKS,
     effect=rank_correlation,
     bound=bound,
+    evidence=evidence,
     search_summary=SummaryKind.MOMENTS,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.metrics.evidence import Evidence, from_chi_square
 from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
@@ -37,17 +38,29 @@ def _variation(summary: GroupMoments) -> tuple[FloatArray, FloatArray]:
     return np.where(used, between, 0.0).sum(axis=-1), np.where(used, within, 0.0).sum(axis=-1)
 
 
-def bound(summary: GroupMoments, z: float) -> FloatArray:
-    """Return a lower limit from the noncentral χ² of the variation between groups."""
+def evidence(summary: GroupMoments) -> Evidence:
+    """Return the normal deviate of the F test as a χ², and √((χ² − df)/n)."""
+    x, df, n = _chi_square(summary)
+    return from_chi_square(x, np.where(df > 0, df, np.nan), n)
+
+
+def _chi_square(summary: GroupMoments) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the variation between groups over the variance within, its degrees of freedom and the people."""
     people = summary.sums[..., 0]
     groups = np.count_nonzero(people, axis=-1)
     used = groups > 1
     n = np.where(used, people.sum(axis=-1), 0.0).sum(axis=-1)
     df = np.where(used, groups - 1, 0).sum(axis=-1)
     between, within = _variation(summary)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return between / (within / np.maximum(n - df - used.sum(axis=-1), 1)), df, n
+
+
+def bound(summary: GroupMoments, z: float) -> FloatArray:
+    """Return a lower limit from the noncentral χ² of the variation between groups."""
+    x, df, n = _chi_square(summary)
     half = (df - 1) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        x = between / (within / np.maximum(n - df - used.sum(axis=-1), 1))
         root = np.sqrt(np.maximum(x - half, 0.0)) - z
         low = np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
         return np.where(np.isinf(x), 1.0, low / (low + n))
@@ -61,6 +74,7 @@ ETA = Metric(
     summary=SummaryKind.GROUP_MOMENTS,
     effect=correlation_ratio,
     bound=bound,
+    evidence=evidence,
     signed=False,
     swaps_roles=True,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
@@ -43,6 +44,25 @@ def bound(summary: Counts, z: float) -> FloatArray:
     return np.abs(centre) - z * error
 
 
+def evidence(summary: Counts) -> Evidence:
+    """Return the score statistic, and the difference with its variance."""
+    counts = summary.counts
+    people = counts.sum(axis=-2).astype(float)
+    size = people.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = counts[..., 1, :] / people
+        pooled = counts[..., 1, :].sum(axis=-1) / size
+        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / (size - 1)
+    smoothed = (counts[..., 1, :] + 1) / (people + 2)
+    variance = (smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1)
+    gap = rate[..., 1] - rate[..., 0]
+    effect, error = strata_average(gap, np.nan_to_num(variance), size)
+    _, null_error = strata_average(gap, np.where(np.isnan(gap), 0.0, np.nan_to_num(null)), size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(null_error > 0, effect / null_error, 0.0)
+    return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
+
+
 DIFF = Metric(
     name="DIFF",
     phrase="difference of rates",
@@ -51,4 +71,5 @@ DIFF = Metric(
     summary=SummaryKind.COUNTS,
     effect=difference,
     bound=bound,
+    evidence=evidence,
 )

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from fairtest.metrics.conditional import weighted
+from fairtest.metrics.evidence import Evidence, from_chi_square
 from fairtest.metrics.registry import LEVELS, Metric
 from fairtest.types import SummaryKind
 
@@ -48,14 +49,24 @@ def _share(information: FloatArray, entropy: FloatArray) -> FloatArray:
 
 def bound(summary: Counts, z: float) -> FloatArray:
     """Return a lower limit from the noncentral χ² of G = 2n·MI; G and degrees of freedom add up over strata."""
+    g, df, _ = _g_statistic(summary)
+    return normalised_information(summary) * _noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
+
+
+def evidence(summary: Counts) -> Evidence:
+    """Return the normal deviate of the G test, and √((G − df)/n)."""
+    g, df, n = _g_statistic(summary)
+    return from_chi_square(g, np.where(df > 0, df, np.nan), n)
+
+
+def _g_statistic(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return G, its degrees of freedom and the people, added up over the strata that vary."""
     information, entropy, people = _information(summary)
     counts = summary.counts
     df = (np.count_nonzero(counts.sum(axis=-1), axis=-1) - 1) * (np.count_nonzero(counts.sum(axis=-2), axis=-1) - 1)
     defined = ~np.isnan(entropy)
     g = np.where(defined, 2 * people * information, 0.0).sum(axis=-1)
-    df = np.where(defined, df, 0).sum(axis=-1)
-    effect = weighted(_share(information, entropy), people)
-    return effect * _noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
+    return g, np.where(defined, df, 0).sum(axis=-1), np.where(defined, people, 0.0).sum(axis=-1)
 
 
 def _noncentral_low(g: FloatArray, df: FloatArray, z: float) -> FloatArray:
@@ -72,5 +83,6 @@ NMI = Metric(
     summary=SummaryKind.COUNTS,
     effect=normalised_information,
     bound=bound,
+    evidence=evidence,
     signed=False,
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.difference import evidence as difference_evidence
+from fairtest.metrics.evidence import Evidence
 from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
@@ -36,14 +38,25 @@ def log_strength(effect: FloatArray) -> FloatArray:
 
 
 def bound(summary: Counts, z: float) -> FloatArray:
-    """Return a lower limit of |ln ratio| from Walter's estimate (half a person added to each count)."""
+    """Return a lower limit of |ln ratio|."""
+    centre, error = _log_ratio(summary)
+    return np.abs(centre) - z * error
+
+
+def evidence(summary: Counts) -> Evidence:
+    """Return the score statistic of the difference, and ln ratio with its variance."""
+    centre, error = _log_ratio(summary)
+    return Evidence(difference_evidence(summary).z, centre, error**2)
+
+
+def _log_ratio(summary: Counts) -> tuple[FloatArray, FloatArray]:
+    """Return Walter's estimate of ln ratio (half a person added to each count) and its standard error."""
     people = summary.counts.sum(axis=-2)
     hits = summary.counts[..., 1, :] + 0.5
     log = np.log(hits / (people + 0.5))
     variance = (1 / hits - 1 / (people + 0.5)).sum(axis=-1)
     gap = np.where((people > 0).all(axis=-1), log[..., 1] - log[..., 0], np.nan)
-    centre, error = strata_average(gap, variance, people.sum(axis=-1))
-    return np.abs(centre) - z * error
+    return strata_average(gap, variance, people.sum(axis=-1))
 
 
 RATIO = Metric(
@@ -54,5 +67,6 @@ RATIO = Metric(
     summary=SummaryKind.COUNTS,
     effect=ratio,
     bound=bound,
+    evidence=evidence,
     strength=log_strength,
 )

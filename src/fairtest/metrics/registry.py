@@ -13,6 +13,7 @@ from fairtest.types import Kind, SummaryKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from fairtest.metrics.evidence import Evidence
     from fairtest.types import FloatArray
 
 __all__ = ["LEVELS", "NUMBERS", "Metric", "metric", "named_metrics", "register"]
@@ -35,6 +36,8 @@ class Metric:
         From a summary to the (signed) effect of each context; undefined is NaN. Several strata are conditioned on.
     bound
         From a summary and a normal quantile to a lower bound of the strength, for searching only.
+    evidence
+        From a summary to how surely it shows an association, for weighting hypotheses.
     strength
         From the effect to what searching, filtering and ranking compare.
     signed
@@ -52,6 +55,7 @@ class Metric:
     summary: SummaryKind
     effect: Callable[..., Any]
     bound: Callable[[Any, float], FloatArray] | None = None
+    evidence: Callable[[Any], Evidence] | None = None
     strength: Callable[[FloatArray], FloatArray] = np.abs
     signed: bool = True
     search_summary: SummaryKind | None = None

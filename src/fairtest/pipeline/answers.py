@@ -17,7 +17,7 @@ from fairtest.reporting.assemble import AttributeResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairtest.contexts.context import Context
+    from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
@@ -26,23 +26,25 @@ if TYPE_CHECKING:
 __all__ = ["answer", "put"]
 
 
-def put(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Asked:
+def put(source: DataSource, question: Question, found: Found) -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first."""
     engine = engine_of(source)
-    conditions = tuple(conditions_of(c, engine.axis) for c in contexts)
-    return Asked(question, question.test_target(source), contexts, conditions)
+    conditions = tuple(conditions_of(c, engine.axis) for c in found.contexts)
+    target = question.test_target(source)
+    return Asked(question, target, found.contexts, conditions, found.evidence, found.sign)
 
 
 def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     engine = engine_of(source)
-    share = source.holdout.sizes[choices.number] / source.table.n_rows
+    train, test = source.holdout.sizes[0], source.holdout.sizes[choices.number]
     settings = TestSettings(
         number=choices.number,
         level=source.level,
         correction=chosen_correction(choices.correction),
-        stratum_people=min_size * share,
+        stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
+        train_share=train / (train + test),
         resampling=choices.method == "resampling",
     )
     return [_attribute(source, v, choices) for v in validate(engine, asked, settings)]

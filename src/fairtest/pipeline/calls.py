@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairtest.contexts.search import SearchSettings
+import numpy as np
+
+from fairtest.contexts.search import Found, SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError
 from fairtest.investigations.roles import names_of
@@ -109,7 +111,7 @@ def test(
     source = batch[0].source
     source.budget.check()
     asked = [
-        put(source, question, found.contexts)
+        put(source, question, found)
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
@@ -161,7 +163,8 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
         kept = [c for c in significant if not c.columns & set(names)]
         left_out += len(significant) - len(kept)
         contexts = (searched.contexts[0], *kept)
-        found.append(replace(searched, contexts=contexts, parents=(-1,) * len(contexts), looked_at=0))
+        nothing = np.zeros(len(contexts))
+        found.append(Found(contexts, (-1,) * len(contexts), 0, nothing, nothing))
     conditional.training = Training(results.training, tuple(found))
     test([conditional], correction=correction or results.test.correction, method=results.test.method)
     if left_out:

@@ -1,0 +1,216 @@
+"""Exhaustive search: every conjunction of a few predicates with enough people, and how surely each stands out.
+
+For every set of attributes the engine counts one joint table of their codes; sums along its axes turn codes into
+predicates, so that all conjunctions over these attributes are evaluated in one call. Size and depth prune, evidence
+only filters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.contexts.context import Context
+from fairtest.contexts.cuts import items
+from fairtest.data.holdout import TRAIN
+from fairtest.engine.joint import collapse, membership
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.contexts.context import Predicate
+    from fairtest.contexts.scoring import Strength
+    from fairtest.data.axes import Axis
+    from fairtest.data.table import Table
+    from fairtest.engine.contract import Engine
+    from fairtest.metrics.evidence import Evidence
+    from fairtest.summaries import Target
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["Candidates", "ItemAxis", "conjunctions", "feasible_depth", "item_axes"]
+
+MOST_NUMBERS = 8_000_000
+"""The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
+MOST_CELLS = 1 << 25
+"""The most numbers a table of conjunctions over the same attributes may hold."""
+FEWEST_OUTSIDE = 20
+"""A context is compared with the rest of a larger one only if that has so many people."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemAxis:
+    """An axis with all predicates it allows."""
+
+    axis: Axis
+    predicates: tuple[Predicate, ...]
+    matrix: FloatArray
+
+    @property
+    def size(self) -> int:
+        """The number of predicates."""
+        return len(self.predicates)
+
+    @property
+    def runs(self) -> tuple[slice, ...]:
+        """The runs of thresholds of the same direction."""
+        if self.axis.thresholds is None:
+            return ()
+        n = len(self.axis.thresholds)
+        return slice(0, n), slice(n, 2 * n)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Conjunctions with enough people in the training set.
+
+    Attributes
+    ----------
+    contexts
+        The conjunctions, fewest predicates first.
+    z
+        The training set's normal deviate, signed where the metric is.
+    link
+        The deviate of "stronger than in the rest of each larger context that one predicate less gives", the smallest
+        over those; infinite where no rest is large enough.
+    looked_at
+        How many conjunctions were evaluated.
+    """
+
+    contexts: tuple[Context, ...]
+    z: FloatArray
+    link: FloatArray
+    looked_at: int
+
+
+def item_axes(axes: Sequence[Axis], table: Table) -> list[ItemAxis]:
+    """Return the axes, by name, with the predicates they allow."""
+    made = []
+    for axis in sorted(axes, key=lambda a: a.column):
+        parts = items(axis, table[axis.column])
+        made.append(ItemAxis(axis, tuple(p for p, _ in parts), membership([c for _, c in parts], axis.size)))
+    return made
+
+
+def feasible_depth(axes: Sequence[ItemAxis], target: Target, most: int) -> int:
+    """Return how many predicates can be combined without looking at more candidates than is bearable."""
+    sizes = np.array([a.size for a in axes], dtype=float)
+    cells = target.n_cells * int(np.prod(target.sum_shape or (1,)))
+    largest = np.sort(sizes)[::-1]
+    ways = np.ones(1)  # elementary symmetric polynomials of the sizes: the number of conjunctions of each length
+    for size in sizes:
+        ways = np.append(ways, 0.0) + size * np.append(0.0, ways)
+    depth = 0
+    for k in range(1, min(most, len(axes)) + 1):
+        if ways[1 : k + 1].sum() * cells > MOST_NUMBERS or np.prod(largest[:k]) * cells > MOST_CELLS:
+            break
+        depth = k
+    return depth
+
+
+def conjunctions(
+    engine: Engine,
+    target: Target,
+    axes: Sequence[ItemAxis],
+    strength: Strength,
+    *,
+    depth: int,
+    min_people: float,
+    min_link: float | None = None,
+) -> Candidates:
+    """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
+
+    Conjunctions with the same people as one of fewer predicates are left out, and so are thresholds next to one of
+    the same direction that shows the association more surely. ``min_link`` keeps only candidates that stand out from
+    the larger contexts around them by that much.
+    """
+    tables: dict[tuple[int, ...], NDArray[Any]] = {(): engine.total(TRAIN, target)}
+    found: list[tuple[tuple[int, ...], IntArray, FloatArray, FloatArray]] = []
+    looked_at = 0
+    for k in range(1, depth + 1):
+        deeper: dict[tuple[int, ...], NDArray[Any]] = {}
+        for chosen in combinations(range(len(axes)), k):
+            joint = engine.joint(TRAIN, [axes[i].axis for i in chosen], target)
+            sums = collapse(joint, [axes[i].matrix for i in chosen])
+            if k < depth:
+                deeper[chosen] = sums
+            evaluated = _Evaluated(chosen, sums, tables, axes, target, strength, min_people)
+            looked_at += int(np.count_nonzero(evaluated.enough))
+            keep = evaluated.peaks & (evaluated.link >= (-np.inf if min_link is None else min_link))
+            at = np.argwhere(keep)
+            if len(at):
+                found.append((chosen, at, evaluated.z[keep], evaluated.link[keep]))
+        tables = deeper
+    return _gathered(found, axes, looked_at)
+
+
+class _Evaluated:
+    """All conjunctions over the same attributes: arrays with one axis for each attribute's predicates."""
+
+    def __init__(
+        self,
+        chosen: tuple[int, ...],
+        sums: NDArray[Any],
+        smaller: dict[tuple[int, ...], NDArray[Any]],
+        axes: Sequence[ItemAxis],
+        target: Target,
+        strength: Strength,
+        min_people: float,
+    ) -> None:
+        self._axes = [axes[i] for i in chosen]
+        parents = [np.expand_dims(smaller[tuple(j for j in chosen if j != i)], place) for place, i in enumerate(chosen)]
+        size = strength.sizes(sums, target)
+        around = [strength.sizes(p, target) for p in parents]
+        self.enough: BoolArray = size >= max(min_people, 1)
+        for people in around:
+            self.enough = self.enough & (size < people)
+        self.z, self.link = np.full(size.shape, np.nan), np.full(size.shape, np.inf)
+        if self.enough.any():
+            here = strength.evidence(target.wrap(sums[self.enough]))
+            self.z[self.enough] = here.z
+            self.link[self.enough] = self._links(here, sums, parents, target, strength)
+        self.enough &= ~np.isnan(self.z)
+
+    def _links(
+        self, here: Evidence, sums: NDArray[Any], parents: Sequence[NDArray[Any]], target: Target, strength: Strength
+    ) -> FloatArray:
+        sign = np.sign(here.z) if strength.metric.signed else np.ones_like(here.z)
+        smallest = np.full(here.z.shape, np.inf)
+        for parent in parents:
+            outside = np.broadcast_to(parent, sums.shape)[self.enough] - sums[self.enough]
+            rest = strength.evidence(target.wrap(outside))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                link = sign * (here.effect - rest.effect) / np.sqrt(here.variance + rest.variance)
+            known = (strength.sizes(outside, target) >= FEWEST_OUTSIDE) & ~np.isnan(link)
+            smallest = np.where(known, np.minimum(smallest, link), smallest)
+        return smallest
+
+    @property
+    def peaks(self) -> BoolArray:
+        """Candidates that no neighbouring threshold of one of their predicates shows more surely."""
+        sure = np.where(self.enough, np.abs(np.nan_to_num(self.z)), -np.inf)
+        keep = self.enough.copy()
+        for place, axis in enumerate(self._axes):
+            values, kept = np.moveaxis(sure, place, 0), np.moveaxis(keep, place, 0)
+            for run in axis.runs:
+                part = values[run]
+                kept[run][:-1] &= part[:-1] >= part[1:]
+                kept[run][1:] &= part[1:] > part[:-1]
+        return keep
+
+
+def _gathered(
+    found: Sequence[tuple[tuple[int, ...], IntArray, FloatArray, FloatArray]], axes: Sequence[ItemAxis], looked_at: int
+) -> Candidates:
+    contexts = tuple(
+        Context(tuple(axes[i].predicates[j] for i, j in zip(chosen, place, strict=True)))
+        for chosen, at, _, _ in found
+        for place in at.tolist()
+    )
+    empty = np.zeros(0)
+    z = np.concatenate([empty, *(f[2] for f in found)])
+    return Candidates(contexts, z, np.concatenate([empty, *(f[3] for f in found)]), looked_at)

@@ -1,0 +1,50 @@
+"""Many contexts on the same attributes at once: one joint table of their codes, then sums along its axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Condition
+    from fairtest.types import FloatArray, IntArray
+
+__all__ = ["collapse", "conditions_by_columns", "membership"]
+
+
+def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
+    """Return the matrix ``[condition, code]`` that is 1 where a code satisfies a condition."""
+    matrix = np.zeros((len(conditions), size))
+    for row, condition in enumerate(conditions):
+        matrix[row, list(condition.codes)] = 1.0
+    return matrix
+
+
+def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any]:
+    """Return sums over conditions ``[condition of axis 1, condition of axis 2, …, cell…]`` of a joint table.
+
+    Counts are whole numbers below 2⁵³ and other sums multiples of a power of two, so that adding them as floating-point
+    numbers is exact, in whatever order the linear algebra library does it.
+    """
+    whole = table.dtype.kind in "iu"
+    sums = table.astype(np.float64)
+    for axis, matrix in enumerate(matrices):
+        sums = np.moveaxis(np.tensordot(matrix, sums, axes=(1, axis)), 0, axis)
+    return np.rint(sums).astype(np.int64) if whole else sums
+
+
+def conditions_by_columns(
+    contexts: Sequence[Sequence[Condition]],
+) -> dict[tuple[str, ...], IntArray]:
+    """Return the positions of the contexts that speak of each set of columns, in the order of their names."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, context in enumerate(contexts):
+        columns = tuple(sorted({c.column for c in context}))
+        if len(columns) == len(context):
+            groups.setdefault(columns, []).append(number)
+    return {columns: np.asarray(numbers) for columns, numbers in groups.items()}

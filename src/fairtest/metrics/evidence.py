@@ -1,0 +1,55 @@
+"""Evidence: how surely the training set shows an association, and how two groups of people can be compared.
+
+Used to weight hypotheses before the test set is opened. Anything may be used here: a poor choice costs power, never
+validity, since it is fixed when the test set is opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import chdtrc, ndtri
+
+if TYPE_CHECKING:
+    from fairtest.types import BoolArray, FloatArray
+
+__all__ = ["MOST", "Evidence", "from_chi_square"]
+
+MOST = 37.0
+"""Where normal deviates end: beyond, tail probabilities are below 1e-300."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the training set says about each of many contexts.
+
+    Attributes
+    ----------
+    z
+        The normal deviate of "no association", with the sign of the effect where the metric has one.
+    effect
+        The effect on a scale on which two contexts can be compared.
+    variance
+        Its variance there.
+    """
+
+    z: FloatArray
+    effect: FloatArray
+    variance: FloatArray
+
+    def __getitem__(self, at: BoolArray) -> Evidence:
+        return Evidence(self.z[at], self.effect[at], self.variance[at])
+
+
+def from_chi_square(statistic: FloatArray, df: FloatArray, n: FloatArray) -> Evidence:
+    """Return the evidence of a statistic that is χ² with ``df`` degrees of freedom where there is no association.
+
+    Its root, less what chance gives, is the effect of a metric without sign; that of n people has variance 1/n.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = chdtrc(df, statistic)
+        z = np.minimum(-ndtri(np.maximum(p, 1e-300) / 2), MOST)
+        effect = np.sqrt(np.maximum(statistic - df, 0.0) / n)
+        return Evidence(z, effect, 1 / n)
