@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from fairtest.contexts.context import Context
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["nearest_bound", "reported"]
+__all__ = ["NEAR_COPY", "fold", "nearest_bound", "reported"]
+
+NEAR_COPY = 0.5
+"""Two contexts that share more than this part of the people of both are near-copies."""
 
 
 def nearest_bound(low: FloatArray, high: FloatArray, strength: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -44,12 +50,46 @@ def reported(
     size
         The people of each context, to order ties.
     """
-    rivals = [j for j in range(len(contexts)) if not np.isnan(bound[j])]
-    kept = []
-    for i in np.flatnonzero(significant).tolist():
-        if not len(contexts[i]):
-            continue
-        larger = (j for j in rivals if j != i and sign[j] == sign[i] and contexts[j].contains(contexts[i]))
-        if all(bound[i] > bound[j] for j in larger):
-            kept.append(i)
+    by_columns: dict[frozenset[str], list[int]] = {}
+    for j in np.flatnonzero(~np.isnan(bound)).tolist():
+        by_columns.setdefault(contexts[j].columns, []).append(j)
+
+    def surpassed(i: int) -> bool:
+        return any(
+            bound[j] >= bound[i] and sign[j] == sign[i] and j != i and contexts[j].contains(contexts[i])
+            for columns in _subsets(contexts[i].columns)
+            for j in by_columns.get(columns, ())
+        )
+
+    kept = [i for i in np.flatnonzero(significant).tolist() if len(contexts[i]) and not surpassed(i)]
     return sorted(kept, key=lambda i: (-round(float(bound[i]), 12), -size[i], str(contexts[i])))
+
+
+def _subsets(columns: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Yield every set of columns that a containing context may speak of."""
+    return map(frozenset, chain.from_iterable(combinations(columns, k) for k in range(len(columns) + 1)))
+
+
+def fold(members: NDArray[np.uint64], sign: FloatArray) -> list[list[int]]:
+    """Return findings, strongest first, each with the near-copies of it that come later.
+
+    Leaving out some of the rejected hypotheses keeps the guarantee for those that are shown.
+
+    Parameters
+    ----------
+    members
+        Who is in each context, strongest first: a bit for each person.
+    sign
+        The direction of each effect; contexts of different direction are no copies.
+    """
+    size = np.bitwise_count(members).sum(axis=1)
+    kept: list[list[int]] = []
+    for i in range(len(members)):
+        leaders = [group[0] for group in kept]
+        shared = np.bitwise_count(members[leaders] & members[i]).sum(axis=1)
+        alike = shared / np.maximum(size[leaders] + size[i] - shared, 1) * (sign[leaders] == sign[i])
+        if alike.size and alike.max() > NEAR_COPY:
+            kept[int(alike.argmax())].append(i)
+        else:
+            kept.append([i])
+    return kept

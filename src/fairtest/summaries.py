@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Central", "Counts", "GroupMoments", "Moments", "Summary", "Target", "exact_pieces", "powers"]
+__all__ = ["Central", "Counts", "GroupMoments", "Moments", "Summary", "Target", "by_stratum", "exact_pieces", "powers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,10 @@ class Counts:
     """People by stratum, output and group: ``counts[..., e, o, s]``."""
 
     counts: IntArray
+
+    def take(self, at: IntArray) -> Counts:
+        """Return some of the contexts, along the leading axis."""
+        return Counts(self.counts[at])
 
     @property
     def size(self) -> IntArray:
@@ -63,6 +67,10 @@ class Moments:
 
     sums: FloatArray
     order: int
+
+    def take(self, at: IntArray) -> Moments:
+        """Return some of the contexts, along the leading axis."""
+        return Moments(self.sums[at], self.order)
 
     @property
     def size(self) -> IntArray:
@@ -108,6 +116,10 @@ class GroupMoments:
 
     sums: FloatArray
 
+    def take(self, at: IntArray) -> GroupMoments:
+        """Return some of the contexts, along the leading axis."""
+        return GroupMoments(self.sums[at])
+
     @property
     def size(self) -> IntArray:
         """The people in each context."""
@@ -135,6 +147,16 @@ def _whole(sums: FloatArray) -> IntArray:
 
 
 Summary: TypeAlias = Counts | Moments | GroupMoments
+
+
+def by_stratum(summary: Summary) -> Summary:
+    """Return contexts × strata as separate summaries of one stratum, row by row."""
+    if isinstance(summary, Counts):
+        counts = summary.counts
+        return Counts(counts.reshape(-1, 1, *counts.shape[2:]))
+    if isinstance(summary, Moments):
+        return Moments(summary.sums.reshape(-1, 1, summary.sums.shape[-1]), summary.order)
+    return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]))
 
 
 def powers(order: int) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from fairtest.data.holdout import TRAIN, Budget, Holdout, set_level
 from fairtest.data.source import DataSource
 from fairtest.exceptions import BudgetExhausted, FairTestError
 
-CHECKED = settings(deadline=None, max_examples=60)
+CHECKED = settings(deadline=None, max_examples=40)
 
 
 @CHECKED

@@ -20,7 +20,7 @@ from fairtest.exceptions import InputError
 from fairtest.investigations.roles import output_variable, protected_variable, strata_variable
 from fairtest.types import Kind
 
-CHECKED = settings(deadline=None, max_examples=60)
+CHECKED = settings(deadline=None, max_examples=40)
 
 EVERY = st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=3, max_size=60)
 

@@ -22,7 +22,7 @@ from fairtest.engine.memory import MemoryEngine
 from fairtest.summaries import GroupMoments, Moments, Target, exact_pieces, powers
 from fairtest.types import SummaryKind
 
-CHECKED = settings(deadline=None, max_examples=25)
+CHECKED = settings(deadline=None, max_examples=15)
 SEEDS = st.integers(0, 100_000)
 
 CONTEXTUAL = ("city", "age", "grade", "race")
@@ -181,7 +181,7 @@ def setting(seed, which="counts", stratified=False):
 @pytest.mark.parametrize("stratified", [False, True], ids=["plain", "stratified"])
 @pytest.mark.parametrize("which", PAIRS)
 def test_totals_and_tables_are_those_of_a_naive_count(which, stratified):
-    for seed in range(3):
+    for seed in range(2):
         _, table, holdout, target, naive, codes = setting(seed, which, stratified)
         engine = MemoryEngine(table, holdout)
         rng = np.random.default_rng(seed)
@@ -446,13 +446,14 @@ def test_equal_numbers_do_not_vary():
     """What rounding leaves of a constant must not pass for variation."""
     rng = np.random.default_rng(5)
     n = 300
-    for constant in (0.1, 1 / 3, 2019.7, 1e9 + 0.1, -17.3):
-        inside = rng.random(n) < 0.4
+    for constant in (1e9 + 0.1, -17.3, *rng.normal(size=20)):
+        inside = rng.random(n) < rng.uniform(0.05, 0.6)
         x = np.where(inside, constant, constant + rng.normal(size=n) * 3 + 2)
         table = read_table({"x": x, "y": rng.normal(size=n), "g": rng.choice(["a", "b"], n), "c": inside})
         context = (Condition("c", (1,)),)
         engine = MemoryEngine(table, AllTraining(n))
-        moments = Target(numeric(table["y"]), numeric(table["x"]), None, SummaryKind.MOMENTS, 2)
-        by_group = Target(oriented(table["g"]), numeric(table["x"]), None, SummaryKind.GROUP_MOMENTS, 2)
-        assert moments.wrap(engine.tables(TRAIN, [context], moments)).by_stratum.sums[0, 2].tolist() == [[0.0]]
-        assert by_group.wrap(engine.tables(TRAIN, [context], by_group)).central(2).tolist() == [[[0.0, 0.0]]]
+        for order in (2, 4):
+            moments = Target(numeric(table["y"]), numeric(table["x"]), None, SummaryKind.MOMENTS, order)
+            by_group = Target(oriented(table["g"]), numeric(table["x"]), None, SummaryKind.GROUP_MOMENTS, order)
+            assert moments.wrap(engine.tables(TRAIN, [context], moments)).by_stratum.sums[0, 2].tolist() == [[0.0]]
+            assert by_group.wrap(engine.tables(TRAIN, [context], by_group)).central(2).tolist() == [[[0.0, 0.0]]]

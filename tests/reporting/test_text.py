@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 import report_builders as build
@@ -32,7 +33,9 @@ def test_opening_and_closing():
     assert "fnlwgt: excluded by the settings" in text
     assert "Fingerprint: 9479f8b76861e48c66836d97937f2c5a" in text
     assert "Note: Five rows were repeated." in text
-    assert "fairtest test adult.csv -p sex -o income" in text
+    assert "Repeat it" not in text
+    again = replace(build.income_report(), repeat="fairtest test adult.csv -p sex -o income")
+    assert "Repeat it: fairtest test adult.csv -p sex -o income" in render_text(again)
 
 
 def test_strata_stand_beneath_their_finding():

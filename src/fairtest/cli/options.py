@@ -125,7 +125,7 @@ TEST = (
         "Test",
         "--correction",
         "NAME",
-        "For many tests at once: holm (default), bonferroni, benjamini-hochberg or benjamini-yekutieli.",
+        "How p-values are corrected for the number of tests: holm, bonferroni, …",
     ),
     _default("Test", "--method", "auto", "How p-values are found: auto or resampling."),
     _option("Test", "--preset", "NAME", "'paper' for Algorithm 1 as written, Holm, equal shares."),

@@ -32,12 +32,16 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Candidates", "ItemAxis", "conjunctions", "feasible_depth", "item_axes"]
+__all__ = ["FEWEST_OUTSIDE", "LEAST_LINK", "Candidates", "ItemAxis", "conjunctions", "feasible_depth", "item_axes"]
 
 MOST_NUMBERS = 8_000_000
 """The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
 MOST_CELLS = 1 << 25
 """The most numbers a table of conjunctions over the same attributes may hold."""
+WIDE = 5000
+"""From this many candidates on, only those are kept that stand out from the larger contexts around them …"""
+LEAST_LINK = 0.5
+"""… by this many standard deviations."""
 FEWEST_OUTSIDE = 20
 """A context is compared with the rest of a larger one only if that has so many people."""
 
@@ -79,12 +83,15 @@ class Candidates:
         over those; infinite where no rest is large enough.
     looked_at
         How many conjunctions were evaluated.
+    wide
+        Whether they were so many that only those were kept that stand out.
     """
 
     contexts: tuple[Context, ...]
     z: FloatArray
     link: FloatArray
     looked_at: int
+    wide: bool
 
 
 def item_axes(axes: Sequence[Axis], table: Table) -> list[ItemAxis]:
@@ -120,16 +127,15 @@ def conjunctions(
     *,
     depth: int,
     min_people: float,
-    min_link: float | None = None,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
     Conjunctions with the same people as one of fewer predicates are left out, and so are thresholds next to one of
-    the same direction that shows the association more surely. ``min_link`` keeps only candidates that stand out from
-    the larger contexts around them by that much.
+    the same direction that shows the association more surely. Where there are many candidates, only those are kept
+    that stand out from the larger contexts around them.
     """
     tables: dict[tuple[int, ...], NDArray[Any]] = {(): engine.total(TRAIN, target)}
-    found: list[tuple[tuple[int, ...], IntArray, FloatArray, FloatArray]] = []
+    found: list[_Kept] = []
     looked_at = 0
     for k in range(1, depth + 1):
         deeper: dict[tuple[int, ...], NDArray[Any]] = {}
@@ -140,10 +146,8 @@ def conjunctions(
                 deeper[chosen] = sums
             evaluated = _Evaluated(chosen, sums, tables, axes, target, strength, min_people)
             looked_at += int(np.count_nonzero(evaluated.enough))
-            keep = evaluated.peaks & (evaluated.link >= (-np.inf if min_link is None else min_link))
-            at = np.argwhere(keep)
-            if len(at):
-                found.append((chosen, at, evaluated.z[keep], evaluated.link[keep]))
+            keep = evaluated.peaks
+            found.append(_Kept(chosen, np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
         tables = deeper
     return _gathered(found, axes, looked_at)
 
@@ -203,14 +207,30 @@ class _Evaluated:
         return keep
 
 
-def _gathered(
-    found: Sequence[tuple[tuple[int, ...], IntArray, FloatArray, FloatArray]], axes: Sequence[ItemAxis], looked_at: int
-) -> Candidates:
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """What is kept of the conjunctions over some attributes: the positions of their predicates, and the evidence."""
+
+    chosen: tuple[int, ...]
+    places: IntArray
+    z: FloatArray
+    link: FloatArray
+
+    def linked(self, least: float) -> _Kept:
+        """Return those that stand out from what is around them by so much."""
+        at = self.link >= least
+        return _Kept(self.chosen, self.places[at], self.z[at], self.link[at])
+
+
+def _gathered(found: Sequence[_Kept], axes: Sequence[ItemAxis], looked_at: int) -> Candidates:
+    wide = looked_at > WIDE
+    if wide:
+        found = [kept.linked(LEAST_LINK) for kept in found]
     contexts = tuple(
-        Context(tuple(axes[i].predicates[j] for i, j in zip(chosen, place, strict=True)))
-        for chosen, at, _, _ in found
-        for place in at.tolist()
+        Context(tuple(axes[i].predicates[j] for i, j in zip(kept.chosen, place, strict=True)))
+        for kept in found
+        for place in kept.places.tolist()
     )
     empty = np.zeros(0)
-    z = np.concatenate([empty, *(f[2] for f in found)])
-    return Candidates(contexts, z, np.concatenate([empty, *(f[3] for f in found)]), looked_at)
+    z, link = (np.concatenate([empty, *(getattr(kept, name) for kept in found)]) for name in ("z", "link"))
+    return Candidates(contexts, z, link, looked_at, wide)

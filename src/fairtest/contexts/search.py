@@ -27,12 +27,15 @@ class SearchSettings:
         Score by the effect itself (``"point"``, the paper) or its lower confidence bound.
     aggregate
         A split's score from its children: their mean (``"avg"``, the paper), size-weighted mean, or the best.
+    search
+        ``"tree"``, ``"exhaustive"``, or ``"auto"`` for both.
     """
 
     max_depth: int
     min_people: float
     estimate: Estimate = "bound"
     aggregate: Aggregate = "max"
+    search: str = "tree"
 
 
 @dataclass(frozen=True, eq=False)

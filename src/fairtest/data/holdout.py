@@ -130,4 +130,4 @@ def set_level(conf: float, budget: int) -> float:
     >>> round(set_level(0.95, 1), 10), round(set_level(0.95, 2), 10)
     (0.05, 0.0253205655)
     """
-    return float(-np.expm1(np.log(conf) / budget))
+    return round(float(-np.expm1(np.log(conf) / budget)), 15)

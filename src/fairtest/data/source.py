@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["PRESETS", "DataSource", "check_preset"]
 
 TRAIN_SIZE = 0.5
+FEWEST = 2
+"""The fewest people a training or test set may have."""
 PRESETS = ("paper",)
 
 
@@ -103,6 +105,11 @@ class DataSource:
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         self.holdout = Holdout(self.table.n_rows, budget, self.train_size, seed)
+        if min(self.holdout.sizes) < FEWEST:
+            raise InputError(
+                f"There are too few people: {self.table.n_rows:,} divided by budget={budget} and train_size="
+                f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
+            )
 
     @property
     def level(self) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
@@ -70,6 +71,9 @@ class Engine(Protocol):
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them, with their codes on some axes."""
+
+    def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
+        """Return who of a set is in each context: ``[context, word]``, a bit for each person."""
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

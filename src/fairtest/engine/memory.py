@@ -166,6 +166,27 @@ class MemoryEngine:
         scored = target.summary is SummaryKind.MOMENTS and variable.scores
         return variable.values(self._table) if scored else variable.codes(self._table)
 
+    def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
+        """Return who of a set is in each context, a bit for each person."""
+        rows = self._set(number)
+        words = (rows.size + 63) // 64
+        known: dict[Condition, NDArray[np.uint64]] = {}
+        inside = np.full((len(contexts), words), np.uint64(2**64 - 1))
+        for place, context in enumerate(contexts):
+            for condition in context:
+                if condition not in known:
+                    known[condition] = self._bits(condition, rows, words)
+                inside[place] &= known[condition]
+        return inside
+
+    def _bits(self, condition: Condition, rows: NDArray[np.intp], words: int) -> NDArray[np.uint64]:
+        axis = self.axis(condition.column)
+        assert axis is not None
+        bits = np.zeros(words * 8, dtype=np.uint8)
+        packed = np.packbits(np.isin(self.codes(axis)[rows], condition.codes))
+        bits[: packed.size] = packed
+        return bits.view(np.uint64)
+
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
         rows = self._set(number)

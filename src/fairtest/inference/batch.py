@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,12 +34,15 @@ class Batch:
         From the number of a hypothesis to its people, for methods that need them.
     seed
         Where randomness starts.
+    memo
+        What a procedure has computed once and needs again.
     """
 
     metric: Metric
     summary: Summary
     fetch: Callable[[int], Rows]
     seed: int
+    memo: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.size)
@@ -75,6 +78,11 @@ class Batch:
         for array in content:
             digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return np.random.default_rng([self.seed, int.from_bytes(digest.digest(), "little")])
+
+    def take(self, at: IntArray) -> Batch:
+        """Return some of the hypotheses."""
+        places = at.tolist()
+        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""

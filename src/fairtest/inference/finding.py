@@ -118,6 +118,9 @@ class Finding:
         Whether the corrected p-value is at most the level of the test set.
     ratio, ratio_interval
         For a two-by-two table: rate of the group over rate of the reference group, with its single interval.
+    folded
+        How many near-copies of the context (groups that share most of their people with it) are significant too and
+        not shown.
     notes
         Warnings about this number, in words: a weak method, strata left out.
     """
@@ -138,6 +141,7 @@ class Finding:
     ratio: float | None = None
     ratio_interval: Interval | None = None
     label: str | None = None
+    folded: int = 0
     notes: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
 

@@ -45,6 +45,7 @@ def sequential_p_values(
     alpha: float,
     rng: np.random.Generator,
     first: int = 256,
+    growth: int = 2,
     most: int | None = None,
     adjust: Callable[[FloatArray], FloatArray] = holm,
 ) -> FloatArray:
@@ -68,6 +69,8 @@ def sequential_p_values(
         sequence only, not on the rounds of the others.
     first
         Draws of the first round.
+    growth
+        By how much the draws of an unsettled hypothesis are multiplied from round to round.
     most
         The cap; None chooses it by :func:`most_draws`.
     adjust
@@ -107,7 +110,7 @@ def sequential_p_values(
     pending = np.ones(len(samplers), dtype=np.bool_)
     while pending.any():
         for i in np.flatnonzero(pending).tolist():
-            count = int(min(max(drawn[i], first), cap - drawn[i]))
+            count = int(min(max((growth - 1) * drawn[i], first), cap - drawn[i]))
             hits[i] += samplers[i].draw(count, children[i])
             drawn[i] += count
         low, high = _limits(hits, drawn, cap)

@@ -48,12 +48,15 @@ class Correction:
     levels
         The level of the family, which hypotheses are members, and what was known of them, to the error level of
         each simultaneous interval.
+    weighted
+        Whether hypotheses with more evidence are tested at larger levels.
     """
 
     name: str
     title: str
     adjust: Callable[[FloatArray, Prior], FloatArray]
     levels: Callable[[float, BoolArray, Prior], FloatArray]
+    weighted: bool = False
 
 
 def bonferroni(p: FloatArray) -> FloatArray:
@@ -189,10 +192,10 @@ def _step_up(ordered: FloatArray, factor: FloatArray) -> FloatArray:
 corrections: dict[str, Correction] = {
     correction.name: correction
     for correction in (
-        Correction("pooled", "step-down, weighted by the evidence in the training set", pooled, rank_levels),
+        Correction("pooled", "step-down, weighted by the evidence in the training set", pooled, rank_levels, True),
         Correction("holm", "Holm", _plain(holm), equal_levels),
         Correction(
-            "weighted-holm", "Holm, weighted by the rank of the evidence in training", weighted_holm, rank_levels
+            "weighted-holm", "Holm, weighted by the rank of the evidence in training", weighted_holm, rank_levels, True
         ),
         Correction("bonferroni", "Bonferroni", _plain(bonferroni), equal_levels),
         Correction("bh", "Benjamini–Hochberg", _plain(benjamini_hochberg), equal_levels),

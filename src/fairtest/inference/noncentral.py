@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["noncentrality_high", "noncentrality_low"]
 
+_WIDEST = 15.0
+"""Beyond so many deviations the normal form is exact enough, and the mixture would need too many terms."""
 _BLOCK = 2_000_000
 """How many numbers the largest array of a block of contexts may hold."""
 
@@ -38,7 +40,7 @@ def noncentrality_low(statistic: FloatArray, df: FloatArray, width: FloatArray) 
     shift = (df - 1) / 2
     root = np.maximum(np.sqrt(np.maximum(statistic - shift, 0.0)) - width, 0.0)
     result = np.maximum(root**2 - shift, 0.0)
-    exact = statistic <= 100 + 4 * df
+    exact = (statistic <= 100 + 4 * df) & (width <= _WIDEST)
     result[exact] = 0.0
     reached = special.chdtrc(df, statistic) < special.ndtr(-width)
     rows = np.flatnonzero(exact & reached)
@@ -54,7 +56,7 @@ def noncentrality_high(statistic: FloatArray, df: FloatArray, width: FloatArray)
     r"""Return the λ with :math:`P(\chi^2_{df}(λ) \le \max(x, df)) = \Phi(-width)`.
 
     A statistic below its degrees of freedom is raised to them: otherwise the bound would collapse to 0 for
-    tables that look independent by luck. Large statistics as in :func:`noncentrality_low`.
+    tables that look independent by luck. Large statistics and widths as in :func:`noncentrality_low`.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def noncentrality_high(statistic: FloatArray, df: FloatArray, width: FloatArray)
     raised = np.maximum(statistic, df)
     shift = (df - 1) / 2
     result = np.maximum((np.sqrt(raised - shift) + width) ** 2 - shift, 0.0)
-    rows = np.flatnonzero(raised <= 100 + 4 * df)
+    rows = np.flatnonzero((raised <= 100 + 4 * df) & (width <= _WIDEST))
     largest = np.sqrt(raised) + width
     for block in _blocks(rows, largest[rows]):
         terms = _terms(largest[block].max())

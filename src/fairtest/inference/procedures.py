@@ -38,7 +38,11 @@ SMALL = 1000
 """Up to this many people, correlations are tested by studentised permutation."""
 NEAR = (1 / 30, 0.1)
 """People are permuted only where the asymptotic p-value is between α/30m and 0.1: outside, no decision hangs on it."""
-MOMENT_DRAWS = 2000
+FAR = 0.1
+"""Above this, no correction can find a p-value small enough."""
+MOMENT_DRAWS = 1000
+AMPLE = 10.0
+"""From this smallest expected count on, G has the mean and variance of its χ²."""
 
 
 class Procedure(Protocol):
@@ -120,11 +124,11 @@ class Information:
     """NMI in one table: the G test, or random tables where expected counts are small."""
 
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
-        """Return G's p-values; tables with an expected count below 5 are drawn."""
+        """Return G's p-values; tables with an expected count below 5 are drawn, unless G is far from any level."""
         counts = self._tables(batch)
         p = information.g_test_p(counts)
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero((information.smallest_expected(counts) < 5) & ~np.isnan(p)):
+        for i in np.flatnonzero((information.smallest_expected(counts) < 5) & (np.nan_to_num(p, nan=1.0) <= FAR)):
             table = canonical_table(counts[i])
             samplers[int(i)] = batch.keyed(GSampler(table), table)
         return p, samplers
@@ -173,14 +177,24 @@ class ConditionalInformation:
         return batch.summary.counts
 
     def _moments(self, batch: Batch) -> tuple[FloatArray, FloatArray]:
+        if "moments" not in batch.memo:
+            batch.memo["moments"] = self._null_moments(batch)
+        moments: tuple[FloatArray, FloatArray] = batch.memo["moments"]
+        return moments
+
+    def _null_moments(self, batch: Batch) -> tuple[FloatArray, FloatArray]:
         counts = self._counts(batch)
         if counts.shape[-2:] == (2, 2):
             return g_null_moments_2x2(counts)
-        drawn = []
-        for context in counts:
-            table = canonical_table(context)
-            drawn.append(g_null_moments(table, MOMENT_DRAWS, batch.generator(table)))
-        return np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
+        m, k = counts.shape[:2]
+        tables = counts.reshape(m * k, *counts.shape[2:])
+        df = (np.count_nonzero(tables.sum(axis=2), axis=1) - 1) * (np.count_nonzero(tables.sum(axis=1), axis=1) - 1)
+        mean, variance = df.astype(float), 2.0 * df
+        for i in np.flatnonzero(information.smallest_expected(tables) < AMPLE):
+            table = canonical_table(tables[i])
+            drawn = g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table))
+            mean[i], variance[i] = drawn[0][0], drawn[1][0]
+        return mean.reshape(m, k), variance.reshape(m, k)
 
 
 class Correlation:

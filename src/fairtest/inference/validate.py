@@ -13,7 +13,7 @@ from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
 from fairtest.inference.rules import clip_p
-from fairtest.summaries import Counts, GroupMoments, Moments
+from fairtest.summaries import Counts, by_stratum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
+
+MOST_DRAWS = 1 << 17
+"""Enough where likely hypotheses are tested at larger levels than α/m."""
+ALL_INTERVALS = 1000
+"""Up to this many contexts, all of them get intervals; in larger families only what is significant."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class Asked:
     ----------
     evidence, sign
         What the training set says of each context: a normal deviate, and the direction (0 where the metric has none).
+    strata_evidence
+        The deviate of each stratum of each context, row by row; None without strata.
     """
 
     question: Question
@@ -76,6 +83,7 @@ class Asked:
     conditions: tuple[tuple[Condition, ...], ...]
     evidence: FloatArray
     sign: FloatArray
+    strata_evidence: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +134,10 @@ class Validated:
 
 @dataclass
 class _Member:
-    """A batch on its way through the family: its raw p-values, and the samplers of those that must be drawn."""
+    """A batch on its way through the family: its raw p-values, and the samplers of those that must be drawn.
+
+    ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in.
+    """
 
     batch: Batch
     procedure: Procedure
@@ -134,6 +145,7 @@ class _Member:
     samplers: dict[int, Sampler]
     evidence: FloatArray
     sign: FloatArray
+    n_strata: int
 
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
@@ -147,7 +159,8 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
         if a.target.strata is not None:
             strata = _strata(whole, a.target.n_strata)
             nothing = np.zeros(len(strata))
-            family.append(_member(strata, smallest, settings, nothing, nothing, least=settings.stratum_people))
+            evidence = nothing if a.strata_evidence is None else a.strata_evidence
+            family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
     prior = _prior(family, settings)
     _draw(family, prior, settings)
     estimates = iter(_estimates(family, prior, settings))
@@ -174,29 +187,20 @@ def _strata(contexts: Batch, n_strata: int) -> Batch:
     return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 
 
-def by_stratum(summary: Summary) -> Summary:
-    """Return contexts × strata as separate summaries of one stratum, row by row."""
-    if isinstance(summary, Counts):
-        counts = summary.counts
-        return Counts(counts.reshape(-1, 1, *counts.shape[2:]))
-    if isinstance(summary, Moments):
-        return Moments(summary.sums.reshape(-1, 1, summary.sums.shape[-1]), summary.order)
-    return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]))
-
-
 def _member(
     batch: Batch,
     smallest: float,
     settings: TestSettings,
     evidence: FloatArray,
     sign: FloatArray,
-    least: float = 0.0,
+    n_strata: int = 0,
 ) -> _Member:
+    """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
     procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
     p, samplers = procedure.p_values(batch, smallest)
-    enough = batch.size >= least
+    enough = batch.size >= (settings.stratum_people if n_strata else 0)
     kept = {i: s for i, s in samplers.items() if enough[i]}
-    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign)
+    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign, n_strata)
 
 
 def _n_strata(summary: Summary) -> int:
@@ -222,7 +226,13 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
 
     rng = np.random.default_rng(settings.seed)
     known[places] = sequential_p_values(
-        [s for _, s in drawn], fixed_p=known, alpha=settings.level, rng=rng, adjust=adjust
+        [s for _, s in drawn],
+        fixed_p=known,
+        alpha=settings.level,
+        rng=rng,
+        adjust=adjust,
+        growth=2 if len(known) <= ALL_INTERVALS else 4,
+        most=MOST_DRAWS if settings.correction.weighted else None,
     )
     for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
         member.p = p
@@ -242,13 +252,30 @@ def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings) 
     places = np.cumsum([len(m.p) for m in family])[:-1]
     adjusted = np.split(settings.correction.adjust(everything, prior), places)
     levels = np.split(settings.correction.levels(settings.level, ~np.isnan(everything), prior), places)
-    return [_member_estimates(m, p, alpha, settings) for m, p, alpha in zip(family, adjusted, levels, strict=True)]
+    estimates: list[Estimates] = []
+    wanted = np.zeros(0, dtype=bool)
+    for member, p, alpha in zip(family, adjusted, levels, strict=True):
+        if member.n_strata:
+            wanted = np.repeat(wanted, member.n_strata)
+        else:
+            with np.errstate(invalid="ignore"):
+                wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
+            wanted[0] = True
+        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings))
+    return estimates
 
 
-def _member_estimates(member: _Member, p: FloatArray, alpha: FloatArray, settings: TestSettings) -> Estimates:
-    batch = member.batch
-    low, high = member.procedure.interval(batch, member.p, alpha)
-    low_single, high_single = member.procedure.interval(batch, member.p, settings.level)
+def _member_estimates(
+    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings
+) -> Estimates:
+    """Return the numbers of a batch; in large families, intervals only of what is significant."""
+    batch, few = member.batch, member.batch.take(wanted)
+    low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
+    low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
+    low_single[wanted], high_single[wanted] = member.procedure.interval(few, member.p[wanted], settings.level)
+    notes: list[tuple[str, ...]] = [()] * len(batch)
+    for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):
+        notes[i] = note
     return Estimates(
         size=batch.size,
         effect=batch.effect,
@@ -258,5 +285,5 @@ def _member_estimates(member: _Member, p: FloatArray, alpha: FloatArray, setting
         high=high,
         low_single=low_single,
         high_single=high_single,
-        notes=tuple(member.procedure.notes(batch)),
+        notes=tuple(notes),
     )

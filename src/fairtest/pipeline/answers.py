@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,18 +11,20 @@ from fairtest.contexts.cuts import conditions_of
 from fairtest.inference.describe import Describer
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.pipeline.choices import chosen_correction
-from fairtest.pipeline.search import engine_of
-from fairtest.ranking import nearest_bound, reported
+from fairtest.pipeline.search import engine_of, searcher_of
+from fairtest.ranking import fold, nearest_bound, reported
 from fairtest.reporting.assemble import AttributeResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
+    from fairtest.engine.contract import Engine
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
     from fairtest.reporting.assemble import TestChoices
+    from fairtest.types import BoolArray
 
 __all__ = ["answer", "put"]
 
@@ -31,7 +34,10 @@ def put(source: DataSource, question: Question, found: Found) -> Asked:
     engine = engine_of(source)
     conditions = tuple(conditions_of(c, engine.axis) for c in found.contexts)
     target = question.test_target(source)
-    return Asked(question, target, found.contexts, conditions, found.evidence, found.sign)
+    strata = None
+    if question.strata is not None and question.metric.evidence is not None:
+        strata = searcher_of(source, question).by_stratum(found.contexts)
+    return Asked(question, target, found.contexts, conditions, found.evidence, found.sign, strata)
 
 
 def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
@@ -56,22 +62,39 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
     with np.errstate(invalid="ignore"):
         significant = estimates.p <= source.level
     describer = Describer(engine, source, choices.number, source.level, validated)
-    shown = list(_shown(validated, significant, choices.preset == "paper"))
+    groups = _shown(engine, validated, significant, choices)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(estimates.effect).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
+        significant_strata=_significant_strata(validated, source.level),
         left_out=engine.left_out(choices.number, asked.target),
         population=describer.finding(0),
-        findings=tuple(describer.finding(i) for i in shown),
+        findings=tuple(replace(describer.finding(i), folded=len(copies)) for i, *copies in groups),
     )
 
 
-def _shown(validated: Validated, significant: np.ndarray[tuple[int], np.dtype[np.bool_]], paper: bool) -> Iterator[int]:
-    """Yield the contexts to report: ranked by the single interval, in the paper's preset by the simultaneous one."""
-    e, metric = validated.contexts, validated.asked.question.metric
+def _significant_strata(validated: Validated, level: float) -> int:
+    if validated.strata is None:
+        return 0
+    with np.errstate(invalid="ignore"):
+        return int(np.count_nonzero(validated.strata.p <= level))
+
+
+def _shown(engine: Engine, validated: Validated, significant: BoolArray, choices: TestChoices) -> list[list[int]]:
+    """Return the contexts to report, strongest first, each with its near-copies.
+
+    Ranked by the single interval, in the paper's preset by the simultaneous one, and there without folding.
+    """
+    asked, e = validated.asked, validated.contexts
+    metric = asked.question.metric
+    paper = choices.preset == "paper"
     low, high = (e.low, e.high) if paper else (e.low_single, e.high_single)
     bound = nearest_bound(low, high, metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))
-    yield from reported(validated.asked.contexts, significant, sign, bound, e.size.astype(float))
+    ranked = reported(asked.contexts, significant, sign, bound, e.size.astype(float))
+    if paper:
+        return [[i] for i in ranked]
+    members = engine.members(choices.number, [asked.conditions[i] for i in ranked])
+    return [[ranked[i] for i in group] for group in fold(members, sign[ranked])]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fairtest.contexts.search import Found, SearchSettings
+from fairtest.contexts.search import SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import Training, as_batch, chosen_correction, min_people, one_of, train_choices
-from fairtest.pipeline.search import find_contexts, without
+from fairtest.pipeline.search import find_contexts, known_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
-from fairtest.reporting.files import save
+from fairtest.reporting.files import report_folder, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +34,7 @@ def train(
     max_depth: int = 5,
     min_size: int = 100,
     *,
-    search: str = "auto",
+    search: str | None = None,
     score: Estimate | None = None,
     aggregate: Aggregate | None = None,
     min_leaf_size: int | None = None,
@@ -66,9 +64,13 @@ def train(
         Called with a line of text now and then.
     """
     batch = as_batch(investigations)
-    choices = train_choices(max_depth, min_leaf_size or min_size, search, score, aggregate, preset)
+    choices = train_choices(
+        max_depth, min_size if min_leaf_size is None else min_leaf_size, search, score, aggregate, preset
+    )
     source = batch[0].source
-    settings = SearchSettings(choices.max_depth, min_people(source, choices), choices.score, choices.aggregate)
+    settings = SearchSettings(
+        choices.max_depth, min_people(source, choices), choices.score, choices.aggregate, choices.search
+    )
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
     trained = []
     for investigation in batch:
@@ -158,13 +160,11 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     conditional = investigation.conditioned_on(names)
     found = []
     left_out = 0
-    for answered, searched in zip(results.attributes, training.found, strict=True):
+    for question, answered, searched in zip(conditional.questions, results.attributes, training.found, strict=True):
         significant = [c for c in answered.significant_contexts if len(c)]
         kept = [c for c in significant if not c.columns & set(names)]
         left_out += len(significant) - len(kept)
-        contexts = (searched.contexts[0], *kept)
-        nothing = np.zeros(len(contexts))
-        found.append(Found(contexts, (-1,) * len(contexts), 0, nothing, nothing))
+        found.append(known_contexts(investigation.source, question, (searched.contexts[0], *kept)))
     conditional.training = Training(results.training, tuple(found))
     test([conditional], correction=correction or results.test.correction, method=results.test.method)
     if left_out:
@@ -184,7 +184,7 @@ def audit(
     exclude: str | Sequence[str] | None = None,
     max_depth: int = 5,
     min_size: int = 100,
-    search: str = "auto",
+    search: str | None = None,
     score: Estimate | None = None,
     aggregate: Aggregate | None = None,
     correction: str | None = None,
@@ -207,6 +207,8 @@ def audit(
     else:
         source = DataSource(data, preset=preset, **source_options)
     source.budget.check()
+    if out_dir is not None:
+        report_folder(out_dir)
     investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]

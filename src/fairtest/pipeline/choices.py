@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Training", "as_batch", "chosen_correction", "min_people", "one_of", "train_choices"]
 
-SEARCHES = ("auto", "tree")
+SEARCHES = ("auto", "tree", "exhaustive")
 SCORES = ("bound", "point")
 AGGREGATES = ("max", "avg", "weighted")
 
@@ -48,7 +48,7 @@ def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[In
 
 
 def train_choices(
-    max_depth: int, min_size: int, search: str, score: str | None, aggregate: str | None, preset: str | None
+    max_depth: int, min_size: int, search: str | None, score: str | None, aggregate: str | None, preset: str | None
 ) -> TrainChoices:
     """Check the arguments of train and fill in the defaults."""
     check_preset(preset)
@@ -56,11 +56,11 @@ def train_choices(
     for argument, value in (("max_depth", max_depth), ("min_size", min_size)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise InputError(f"The {argument!r} of train must be a whole number of at least 1. Got {value!r} instead.")
-    one_of("search", search, SEARCHES)
+    search = one_of("search", search or "tree", SEARCHES)
     score = one_of("score", score or ("point" if paper else "bound"), SCORES)
     aggregate = one_of("aggregate", aggregate or ("avg" if paper else "max"), AGGREGATES)
     return TrainChoices(
-        int(max_depth), int(min_size), "tree", cast("Estimate", score), cast("Aggregate", aggregate), preset
+        int(max_depth), int(min_size), search, cast("Estimate", score), cast("Aggregate", aggregate), preset
     )
 
 

@@ -6,20 +6,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
+from fairtest.contexts.proposals import Searcher
 from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
-from fairtest.contexts.tree import HistogramScorer, grow
+from fairtest.contexts.search import Found, SearchSettings
+from fairtest.contexts.tree import grow
 from fairtest.engine.memory import MemoryEngine
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.contexts.search import Found, SearchSettings
-    from fairtest.contexts.tree import Scorer
+    from fairtest.contexts.context import Context
+    from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.investigations.question import Question
 
-__all__ = ["engine_of", "find_contexts", "without"]
+__all__ = ["engine_of", "find_contexts", "known_contexts", "searcher_of", "without"]
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -37,13 +41,32 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 
 def find_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
-    """Grow the guided tree of one question."""
-    engine = engine_of(source)
-    axes = [axis for c in question.contextual if (axis := engine.axis(c)) is not None]
-    target = question.search_target(source)
-    scorer: Scorer
+    """Search the training set for the contexts of one question."""
     if question.metric.summary is SummaryKind.ROWS:
-        scorer = RowScorer(engine, target, axes, question.metric, settings, source.table)
-    else:
-        scorer = HistogramScorer(engine, target, axes, Strength(question.metric, settings.estimate), settings)
-    return grow(scorer, source.table, settings)
+        engine = engine_of(source)
+        axes = _axes(source, question)
+        scorer = RowScorer(engine, question.search_target(source), axes, question.metric, settings, source.table)
+        return grow(scorer, source.table, settings)
+    searcher = searcher_of(source, question, settings)
+    return {"auto": searcher.auto, "tree": searcher.tree, "exhaustive": searcher.exhaustive}[settings.search]()
+
+
+def known_contexts(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Found:
+    """Return given contexts with what the training set says of them."""
+    if question.metric.summary is SummaryKind.ROWS:
+        nothing = np.zeros(len(contexts))
+        return Found(contexts, (-1,) * len(contexts), 0, nothing, nothing)
+    return searcher_of(source, question).known(contexts)
+
+
+def searcher_of(source: DataSource, question: Question, settings: SearchSettings | None = None) -> Searcher:
+    """Return what searches the training set for one question."""
+    settings = settings or SearchSettings(max_depth=1, min_people=1)
+    strength = Strength(question.metric, settings.estimate)
+    target = question.search_target(source)
+    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table)
+
+
+def _axes(source: DataSource, question: Question) -> list[Axis]:
+    engine = engine_of(source)
+    return [axis for c in question.contextual if (axis := engine.axis(c)) is not None]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairtest import __version__
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
 from fairtest.reporting.wording import sentence
 from fairtest.types import Kind
+from fairtest.version import __version__
 
 if TYPE_CHECKING:
     from fairtest.contexts.context import Context
@@ -55,6 +55,7 @@ class AttributeResult:
     tested: int
     untestable: int
     significant_contexts: tuple[Context, ...]
+    significant_strata: int
     left_out: int
     population: Finding
     findings: tuple[Finding, ...]
@@ -94,12 +95,15 @@ def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
 
 
 def _attribute(investigation: Investigation, found: AttributeResult, looked_at: int, least: int) -> AttributeReport:
+    level = investigation.source.level
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
         words = sentence(finding, found.population, explanatory=investigation.explanatory, least=least)
         return replace(finding, sentence=words)
 
+    shown = (found.population, *found.findings)
+    shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
     return AttributeReport(
         name=protected.name,
         reference=protected.levels[0] if protected.kind is Kind.BINARY else None,
@@ -108,8 +112,8 @@ def _attribute(investigation: Investigation, found: AttributeResult, looked_at: 
         looked_at=looked_at,
         tested=found.tested,
         untestable=found.untestable,
-        significant=len(found.significant_contexts),
-        reported=len(found.findings) + found.population.significant,
+        significant=len(found.significant_contexts) + found.significant_strata,
+        reported=len(found.findings) + found.population.significant + shown_strata,
         left_out=found.left_out,
         population=worded(found.population),
         findings=tuple(worded(f) for f in found.findings),

@@ -82,7 +82,7 @@ class AttributeReport:
     untestable
         Contexts in which the effect is undefined on the test set.
     significant, reported
-        Of the contexts and the population: significant, and shown.
+        Of the contexts, the population and their strata: significant, and shown.
     left_out
         People of the test set left out because the attribute, the output or an explanatory value is missing.
     """
@@ -154,12 +154,12 @@ class Report:
 
     @property
     def significant(self) -> int:
-        """Populations and contexts whose corrected p-value is at most the level."""
+        """Populations, contexts and strata whose corrected p-value is at most the level."""
         return sum(a.significant for a in self.attributes)
 
     @property
     def reported(self) -> int:
-        """Populations and contexts that are shown as findings."""
+        """Significant populations, contexts and strata that are shown."""
         return sum(a.reported for a in self.attributes)
 
     @property

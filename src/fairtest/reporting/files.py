@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairtest.reporting.document import Report
 
-__all__ = ["save", "write_atomically"]
+__all__ = ["report_folder", "save", "write_atomically"]
 
 
 def write_atomically(path: str | PathLike[str], text: str) -> Path:
@@ -27,8 +28,10 @@ def write_atomically(path: str | PathLike[str], text: str) -> Path:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"Cannot write {str(target)!r}: the folder {str(target.parent)!r} does not exist.")
-    if target.is_dir():
-        raise InputError(f"Cannot write {str(target)!r}: it is a folder.")
+    if target.exists() and not target.is_file():
+        raise InputError(
+            f"Cannot write {str(target)!r}: it is {'a folder' if target.is_dir() else 'not a plain file'}."
+        )
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         with part.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -40,12 +43,24 @@ def write_atomically(path: str | PathLike[str], text: str) -> Path:
     return target
 
 
-def save(report: Report, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
-    """Write the report as text, HTML and JSON into a folder, made if need be, and return the three paths."""
+def report_folder(out_dir: str | PathLike[str]) -> Path:
+    """Return a folder for reports, made if need be."""
     folder = Path(out_dir)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"Cannot write reports into {str(folder)!r}: it is a file.")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if folder.exists() else str(error.strerror).lower()
+        raise InputError(f"Cannot write reports into {str(folder)!r}: {why}. Name another folder.") from None
+    return folder
+
+
+def save(report: Report, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
+    """Write the report as text, HTML and JSON into a folder, made if need be, and return the three paths.
+
+    What a file name cannot hold is left out of ``stem``.
+    """
+    folder = report_folder(out_dir)
+    stem = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:100] or "report"
     return (
         write_atomically(folder / f"{stem}.txt", report.to_text()),
         write_atomically(folder / f"{stem}.html", report.to_html()),

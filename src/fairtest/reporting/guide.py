@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ __all__ = [
     "metric_name",
     "metric_notes",
     "per_cent",
-    "repeat_command",
     "settings_lines",
     "title",
 ]  # fmt: skip
@@ -240,8 +238,8 @@ def settings_lines(report: Report) -> list[tuple[str, str]]:
         *[(spoken(a.name), _roles(report, a)) for a in report.attributes],
     ]
     lines.append(("Version", f"FairTest {report.version}, report schema 1"))
-    if command := report.repeat or repeat_command(report):
-        lines.append(("Repeat it", command))
+    if report.repeat:
+        lines.append(("Repeat it", report.repeat))
     return lines
 
 
@@ -256,28 +254,6 @@ def _roles(report: Report, attribute: AttributeReport) -> str:
     if report.favourable is not None:
         parts.append(f"effects are about {one_line(report.output)} = {level_words(report.favourable)}")
     return " · ".join(parts)
-
-
-def repeat_command(report: Report) -> str:
-    """Return the command that gives a report on a file again; empty where the report does not hold all of it."""
-    if report.kind != "testing" or report.data.library not in {"csv", "parquet"}:
-        return ""
-    settings = report.settings
-    words = ["fairtest", "test", report.data.name]
-    for a in report.attributes:
-        words += ["-p", a.name]
-    words += ["-o", report.output]
-    words += [word for name in report.explanatory for word in ("-e", name)]
-    words += [word for c in report.data.columns if c.role == "left out" for word in ("--exclude", c.name)]
-    words += [word for a in report.attributes for word in ("--metric", f"{a.name}={a.metric}")]
-    if report.favourable is not None:
-        words += ["--favourable", f"{report.output}={level_words(report.favourable)}"]
-    for a in report.attributes:
-        words += ["--reference", f"{a.name}={level_words(a.reference)}"] if a.reference is not None else []
-    for option in ("budget", "conf", "max_depth", "min_size", "search", "seed"):
-        words += [f"--{option.replace('_', '-')}", f"{getattr(settings, option)}"]
-    words += ["--preset", settings.preset] if settings.preset else []
-    return one_line(shlex.join(words))
 
 
 def four_fifths(report: Report, finding: Finding) -> str:

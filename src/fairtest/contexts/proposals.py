@@ -1,0 +1,137 @@
+"""Proposals: the contexts that will be tested, from all searches together, each with its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.contexts.context import Context
+from fairtest.contexts.cuts import conditions_of
+from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
+from fairtest.contexts.search import Found
+from fairtest.contexts.tree import HistogramScorer, grow
+from fairtest.data.holdout import TRAIN
+from fairtest.metrics.evidence import MOST
+from fairtest.summaries import by_stratum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.contexts.scoring import Strength
+    from fairtest.contexts.search import SearchSettings
+    from fairtest.data.axes import Axis
+    from fairtest.data.table import Table
+    from fairtest.engine.contract import Engine
+    from fairtest.summaries import Target
+    from fairtest.types import FloatArray
+
+__all__ = ["Searcher", "half_link"]
+
+EXHAUSTIVE_DEPTH = 3
+
+
+class Searcher:
+    """Searches the training set for the contexts of one question."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        target: Target,
+        axes: Sequence[Axis],
+        strength: Strength,
+        settings: SearchSettings,
+        table: Table,
+    ) -> None:
+        self._engine = engine
+        self._target = target
+        self._axes = axes
+        self._strength = strength
+        self._settings = settings
+        self._table = table
+
+    def tree(self) -> Found:
+        """Return the nodes of the guided tree."""
+        scorer = HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings)
+        found = grow(scorer, self._table, self._settings)
+        return self.weighted(found.contexts, found.parents, found.looked_at)
+
+    def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
+        """Return contexts with the evidence for each."""
+        z, link = self.evidence(contexts)
+        return Found(contexts, parents, looked_at, half_link(z, link), self._sign(z))
+
+    def known(self, contexts: tuple[Context, ...]) -> Found:
+        """Return given contexts with what the training set says of each alone."""
+        z, _ = self.evidence(contexts)
+        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
+        return Found(contexts, (-1,) * len(contexts), 0, evidence, self._sign(z))
+
+    def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
+        """Return the evidence in each stratum of each context, row by row."""
+        conditions = [conditions_of(c, self._engine.axis) for c in contexts]
+        summary = self._target.wrap(self._engine.tables(TRAIN, conditions, self._target))
+        z = self._strength.evidence(by_stratum(summary)).z
+        return np.minimum(np.abs(np.nan_to_num(z)), MOST)
+
+    def exhaustive(self) -> Found:
+        """Return every conjunction of a few predicates."""
+        return self._union(None)
+
+    def auto(self) -> Found:
+        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
+        scorer = HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings)
+        return self._union(grow(scorer, self._table, self._settings))
+
+    def _union(self, tree: Found | None) -> Found:
+        axes = item_axes(self._axes, self._table)
+        depth = feasible_depth(axes, self._target, min(EXHAUSTIVE_DEPTH, self._settings.max_depth))
+        few = conjunctions(
+            self._engine, self._target, axes, self._strength, depth=depth, min_people=self._settings.min_people
+        )
+        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not _covered(c, depth))
+        others = (Context(), *deep)
+        z, link = self.evidence(others)
+        if few.wide:
+            kept = [i for i in range(len(others)) if i == 0 or link[i] >= LEAST_LINK]
+            others, z, link = tuple(others[i] for i in kept), z[kept], link[kept]
+        z, link = np.concatenate((z, few.z)), np.concatenate((link, few.link))
+        contexts = (*others, *few.contexts)
+        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST) if few.wide else half_link(z, link)
+        looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
+        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), looked_at, evidence, self._sign(z))
+
+    def _sign(self, z: FloatArray) -> FloatArray:
+        return np.sign(np.nan_to_num(z)) if self._strength.metric.signed else np.zeros(len(z))
+
+    def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
+        """Return the deviate of each context, and that of its difference from the larger contexts around it."""
+        around = [[Context(c.predicates[:i] + c.predicates[i + 1 :]) for i in range(len(c))] for c in contexts]
+        place = {c: i for i, c in enumerate(dict.fromkeys([*contexts, *(p for each in around for p in each)]))}
+        conditions = [conditions_of(c, self._engine.axis) for c in place]
+        sums = self._engine.tables(TRAIN, conditions, self._target)
+        here = self._strength.evidence(self._target.wrap(sums[[place[c] for c in contexts]]))
+        link = np.full(len(contexts), np.inf)
+        child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
+        parent = np.array([place[p] for each in around for p in each], dtype=int)
+        if not child.size:
+            return here.z, link
+        outside = sums[parent] - sums[np.array([place[c] for c in contexts])[child]]
+        rest = self._strength.evidence(self._target.wrap(outside))
+        sign = np.sign(here.z) if self._strength.metric.signed else np.ones(len(contexts))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gap = sign[child] * (here.effect[child] - rest.effect) / np.sqrt(here.variance[child] + rest.variance)
+        known = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
+        np.minimum.at(link, child[known], gap[known])
+        return here.z, link
+
+
+def _covered(context: Context, depth: int) -> bool:
+    """Whether the exhaustive search has looked at a context: few predicates, on different attributes."""
+    return len(context) <= depth and len(context.columns) == len(context)
+
+
+def half_link(z: FloatArray, link: FloatArray) -> FloatArray:
+    """Return (z + min(z, max(link, 0))) / 2: half what a context shows, half what it shows beyond the larger ones."""
+    sure = np.minimum(np.abs(np.nan_to_num(z)), MOST)
+    return (sure + np.minimum(sure, np.maximum(link, 0.0))) / 2
