@@ -183,7 +183,8 @@ class Target:
     @property
     def by(self) -> Variable:
         """For group moments: the variable that makes the groups."""
-        return self.protected if self.protected.kind in (Kind.BINARY, Kind.CATEGORICAL) else self.output
+        grouping = self.protected.kind in (Kind.BINARY, Kind.CATEGORICAL)
+        return self.protected if grouping and self.output.kind is not Kind.CATEGORICAL else self.output
 
     @property
     def measured(self) -> Variable:

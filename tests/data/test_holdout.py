@@ -92,7 +92,7 @@ def test_neighbours_and_blocks_are_split_evenly():
 
 
 def test_duplicates_do_not_travel_together():
-    rows = DataSource({"a": ["same"] * 400, "b": [1, 2] * 200}, seed=1).holdout.rows(TRAIN)
+    rows = DataSource({"a": ["same"] * 400, "b": [1, 2] * 200}, train_size=0.5, seed=1).holdout.rows(TRAIN)
     assert rows.size == 200
     assert 40 < np.count_nonzero(rows % 2 == 0) < 160
 

@@ -534,7 +534,8 @@ def source_of_all_kinds(n=600):
             f"{role}_numeric": rng.normal(size=n),
         }
     ordered = {f"{role}_ordered": ["low", "mid", "high"] for role in "so"}
-    return ft.DataSource(columns | {"e": rng.choice(["p", "q"], n), "city": rng.choice(["a", "b"], n)}, ordered=ordered)
+    columns |= {"e": rng.choice(["p", "q"], n), "city": rng.choice(["a", "b"], n)}
+    return ft.DataSource(columns, train_size=0.5, ordered=ordered)
 
 
 ALL_KINDS = source_of_all_kinds()

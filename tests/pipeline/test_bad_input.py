@@ -122,7 +122,7 @@ def test_an_identifier_has_no_groups(source, role):
 
 @pytest.mark.parametrize(("preset", "most"), [(None, 300), ("paper", 150)])
 def test_fewer_people_than_two_contexts_need(preset, most):
-    source = ft.DataSource(pl.DataFrame(people()))
+    source = ft.DataSource(pl.DataFrame(people()), train_size=0.5)
     call = {"protected": "gender", "output": "hired", "preset": preset}
     refused(lambda: ft.audit(source, **call, min_size=most + 1), "min_size", str(most + 1), f"at most {most}")
     assert source.budget.left == 1

@@ -32,12 +32,12 @@ def people() -> pl.DataFrame:
 
 
 def source_of(**options) -> ft.DataSource:
-    return ft.DataSource(people(), **options)
+    return ft.DataSource(people(), **{"train_size": 0.5, **options})
 
 
 def trained(source: ft.DataSource, output: str = "hired", **options) -> ft.Testing:
     investigation = ft.Testing(source, "sex", output, **options)
-    ft.train([investigation], min_size=60)
+    ft.train([investigation], min_size=60, search="tree")
     return investigation
 
 
@@ -70,14 +70,14 @@ def test_every_set_answers_once_and_the_next_raises(budget):
 
 def test_an_exhausted_source_is_refused_before_anything_is_searched(monkeypatch):
     source = source_of()
-    ft.audit(source, "sex", "hired", min_size=60)
+    ft.audit(source, "sex", "hired", min_size=60, search="tree")
 
     def search(*_):
         raise AssertionError("there is nothing left to search for")
 
     monkeypatch.setattr("fairtest.pipeline.calls.find_contexts", search)
     with pytest.raises(ft.BudgetExhausted):
-        ft.audit(source, "sex", "hired", min_size=60)
+        ft.audit(source, "sex", "hired", min_size=60, search="tree")
 
 
 def test_training_is_free():
@@ -112,7 +112,7 @@ def test_each_set_has_people_of_its_own():
 def test_the_level_of_each_set(conf, budget):
     source = source_of(conf=conf, budget=budget)
     investigation = trained(source)
-    ft.test([investigation])
+    ft.test([investigation], correction="holm")
     report = ft.report([investigation])[0]
     level = 1 - conf ** (1 / budget)
     assert report.settings.level == pytest.approx(level, rel=1e-12)
@@ -225,7 +225,7 @@ def test_a_search_that_fails_leaves_the_last_training_and_answer():
     before = (investigation.training, investigation.results)
     flaky.error = ZeroDivisionError("in the metric")
     with pytest.raises(ZeroDivisionError):
-        ft.train([investigation], min_size=60)
+        ft.train([investigation], min_size=60, search="tree")
     assert (investigation.training, investigation.results) == before
     assert source.budget.left == 1
 
@@ -233,8 +233,8 @@ def test_a_search_that_fails_leaves_the_last_training_and_answer():
 def test_a_batch_shares_one_set_and_one_family():
     source = source_of()
     hired, paid = ft.Testing(source, "sex", "hired"), ft.Testing(source, "sex", "paid")
-    ft.train([hired, paid], min_size=60)
-    ft.test([hired, paid])
+    ft.train([hired, paid], min_size=60, search="tree")
+    ft.test([hired, paid], correction="holm")
     assert source.budget.left == 0
     reports = ft.report([hired, paid])
     frame = people()[source.holdout.rows(1)]
@@ -260,10 +260,10 @@ def test_a_batch_shares_one_set_and_one_family():
 def test_a_batch_corrects_more_than_each_alone():
     alone, together = source_of(), source_of()
     one = trained(alone, exclude="paid")
-    ft.test([one])
+    ft.test([one], correction="holm")
     hired, paid = ft.Testing(together, "sex", "hired"), ft.Testing(together, "sex", "paid")
-    ft.train([hired, paid], min_size=60)
-    ft.test([hired, paid])
+    ft.train([hired, paid], min_size=60, search="tree")
+    ft.test([hired, paid], correction="holm")
     assert contexts_of(one) == contexts_of(hired)
     single, shared = ft.report([one])[0].findings[0], ft.report([hired, paid])[0].findings[0]
     assert single.context == shared.context
@@ -277,8 +277,8 @@ def test_a_batch_corrects_more_than_each_alone():
 def test_a_report_for_each_investigation_of_the_batch():
     source = source_of()
     hired, paid = ft.Testing(source, "sex", "hired"), ft.Testing(source, "sex", "paid")
-    ft.train([hired, paid], min_size=60)
-    ft.test([hired, paid])
+    ft.train([hired, paid], min_size=60, search="tree")
+    ft.test([hired, paid], correction="holm")
     assert [r.output for r in ft.report([hired, paid])] == ["hired", "paid"]
     assert [r.output for r in ft.report([paid, hired])] == ["paid", "hired"]
 
@@ -300,7 +300,7 @@ def test_the_output_of_another_investigation_is_no_context():
     alone = trained(source)
     assert any("paid" in c.columns for c in contexts_of(alone))
     hired, paid = ft.Testing(source, "sex", "hired"), ft.Testing(source, "sex", "paid")
-    ft.train([hired, paid], min_size=60)
+    ft.train([hired, paid], min_size=60, search="tree")
     for investigation in (hired, paid):
         assert len(contexts_of(investigation)) > 1
         assert not any({"hired", "paid"} & c.columns for c in contexts_of(investigation))

@@ -38,10 +38,10 @@ FRAME = people()
 
 
 def answered(budget: int, **options) -> tuple[ft.DataSource, ft.Testing]:
-    source = ft.DataSource(FRAME, budget=budget, reference={"sex": "man"})
+    source = ft.DataSource(FRAME, budget=budget, train_size=0.3, reference={"sex": "man"})
     investigation = ft.Testing(source, "sex", "admitted", **options)
-    ft.train([investigation], min_size=200, max_depth=3)
-    ft.test([investigation])
+    ft.train([investigation], min_size=200, max_depth=3, search="tree")
+    ft.test([investigation], correction="holm")
     return source, investigation
 
 

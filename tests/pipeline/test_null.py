@@ -24,7 +24,7 @@ def people(seed: int) -> pl.DataFrame:
         {
             "sex": rng.choice(["f", "m"], PEOPLE, p=[0.3, 0.7]),
             "race": rng.choice(list("abcd"), PEOPLE, p=[0.55, 0.3, 0.1, 0.05]),
-            "age": rng.integers(18, 80, PEOPLE),
+            "age": rng.integers(2, 8, PEOPLE) * 10,
             "city": rng.choice(list("PQRST"), PEOPLE),
             "job": rng.choice(list("JKL"), PEOPLE),
             "hired": rng.random(PEOPLE) < 0.25,

@@ -67,6 +67,7 @@ PAIRS = {
     "ETA": ("race", "salary"),
     "RANK": ("years", "points"),
 }
+SETTINGS = {"search": "tree", "correction": "holm"}
 CONTEXT = ["city", "age", "department", "shift", "member", "level", "joined"]
 
 
@@ -77,8 +78,8 @@ def audited(protected, output, frame: pl.DataFrame = FRAME, **options):
         for k in ("categorical", "numeric", "ordered", "favourable", "reference", "seed")
         if k in options
     }
-    source = ft.DataSource(frame, **{"ordered": ORDERED, **own})
-    call = {"contextual": CONTEXT, "max_depth": 2, "min_size": 200, **options}
+    source = ft.DataSource(frame, **{"ordered": ORDERED, "train_size": 0.5, **own})
+    call = {"contextual": CONTEXT, "max_depth": 2, "min_size": 200, **SETTINGS, **options}
     for name in np.atleast_1d(call.get("explanatory") or []):
         call["contextual"] = call["contextual"] and [c for c in call["contextual"] if c != name]
     report = ft.audit(source, protected, output, **call)
@@ -384,10 +385,10 @@ class TestFields:
 
     def test_the_family_is_corrected_by_holm(self):
         """All contexts of both attributes, counted again from the training: their corrected p-values."""
-        source = ft.DataSource(FRAME)
+        source = ft.DataSource(FRAME, train_size=0.5)
         both = ft.Testing(source, ["sex", "member"], "hired", contextual=CONTEXT)
-        ft.train([both], max_depth=2, min_size=200)
-        ft.test([both])
+        ft.train([both], max_depth=2, min_size=200, search="tree")
+        ft.test([both], correction="holm")
         report, test = ft.report([both])[0], FRAME[source.holdout.rows(1)]
         raw, keys = [], []
         for question, found in zip(both.questions, both.training.found, strict=True):
@@ -529,18 +530,18 @@ class TestLeftOut:
         """A club whose women are all in the training set: on the test set there is nobody to compare."""
         n = 2000
         training = np.zeros(n, dtype=bool)
-        training[ft.DataSource({"a": list(range(n))}).holdout.rows(0)] = True
+        training[ft.DataSource({"a": list(range(n))}, train_size=0.5).holdout.rows(0)] = True
         rng = np.random.default_rng(0)
         club = rng.random(n) < 0.2
         woman = np.where(club & ~training, False, rng.random(n) < 0.5)
         y = rng.random(n) < np.where(club & woman, 0.05, 0.5)
         frame = pl.DataFrame({"sex": np.where(woman, "f", "m"), "club": np.where(club, "in", "out"), "y": y})
         for metric in ("DIFF", "NMI", "RATIO"):
-            source = ft.DataSource(frame)
+            source = ft.DataSource(frame, train_size=0.5)
             investigation = ft.Testing(source, "sex", "y", metrics=metric)
-            ft.train([investigation], min_size=100)
+            ft.train([investigation], min_size=100, search="tree")
             assert len(investigation.training.found[0].contexts) == 3
-            ft.test([investigation])
+            ft.test([investigation], correction="holm")
             attribute = ft.report([investigation])[0].attributes[0]
             assert (attribute.tested, attribute.untestable) == (2, 1), metric
             assert not any("club = in" in str(f.context) for f in attribute.findings)
@@ -548,7 +549,7 @@ class TestLeftOut:
     def test_an_output_that_does_not_vary_on_the_test_set_is_no_error(self):
         n = 1000
         training = np.zeros(n, dtype=bool)
-        training[ft.DataSource({"a": list(range(n))}).holdout.rows(0)] = True
+        training[ft.DataSource({"a": list(range(n))}, train_size=0.5).holdout.rows(0)] = True
         rng = np.random.default_rng(0)
         frame = pl.DataFrame({"sex": rng.choice(["f", "m"], n), "y": training & (rng.random(n) < 0.5)})
         report, _ = audited("sex", "y", frame=frame, metrics="NMI", contextual=[], ordered=None)
@@ -635,7 +636,9 @@ class TestRoles:
             assert table.counts[0][column] == people.height - people["hired"].sum()
 
     def test_crossed_attributes_are_no_contexts_of_their_own(self):
-        testing = ft.Testing(ft.DataSource(FRAME), [("sex", "race"), "sex"], "hired", exclude=["salary", "points"])
+        testing = ft.Testing(
+            ft.DataSource(FRAME, train_size=0.5), [("sex", "race"), "sex"], "hired", exclude=["salary", "points"]
+        )
         crossed, alone = (set(q.contextual) for q in testing.questions)
         assert not {"sex", "race", "hired", "salary"} & crossed
         assert alone - crossed == {"race"}
@@ -747,7 +750,7 @@ class TestExplanatory:
     def test_strata_and_their_average(self, metric, explanatory):
         protected, output = PAIRS[metric]
         report, test = audited(protected, output, metrics=metric, explanatory=explanatory, contextual=["city", "age"])
-        training = ft.DataSource(FRAME).holdout.rows(0)
+        training = ft.DataSource(FRAME, train_size=0.5).holdout.rows(0)
         names = [explanatory] if isinstance(explanatory, str) else explanatory
         assert report.explanatory == tuple(names)
         assert report.findings
@@ -796,10 +799,10 @@ class TestExplanatory:
                 assert part.interval_single == pytest.approx(single, rel=1e-9)
 
     def test_strata_belong_to_the_family(self):
-        source = ft.DataSource(FRAME)
+        source = ft.DataSource(FRAME, train_size=0.5)
         investigation = ft.Testing(source, "sex", "hired", ["city"], "department")
-        ft.train([investigation], min_size=100, max_depth=1)
-        ft.test([investigation])
+        ft.train([investigation], min_size=100, max_depth=1, search="tree")
+        ft.test([investigation], correction="holm")
         contexts = investigation.training.found[0].contexts
         assert len(contexts) == 5
         assert ft.report([investigation])[0].tested == 5 * (1 + 3)
@@ -824,7 +827,7 @@ class TestExplanatory:
 
     def test_the_report_says_how_a_number_is_binned(self):
         report, _ = audited("sex", "hired", explanatory="hours", contextual=[])
-        training = FRAME["hours"].to_numpy()[ft.DataSource(FRAME).holdout.rows(0)]
+        training = FRAME["hours"].to_numpy()[ft.DataSource(FRAME, train_size=0.5).holdout.rows(0)]
         cuts = np.quantile(training, [0.2, 0.4, 0.6, 0.8], method="inverted_cdf")
         note = next(c for c in report.data.columns if c.name == "hours")
         assert note.role == "explanatory"

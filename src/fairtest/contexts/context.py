@@ -57,6 +57,9 @@ class Predicate:
     value: Level | tuple[Level, ...] | None = None
     order: tuple[Level, ...] = field(default=(), compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "op", Op(self.op))
+
     @property
     def rank(self) -> float:
         """Where a threshold stands among the values of its column."""
@@ -106,11 +109,13 @@ class Context:
     @classmethod
     def of(cls, predicates: Iterable[Predicate]) -> Context:
         """Return the simplified, sorted conjunction."""
-        kept: dict[tuple[str, Op], Predicate] = {}
+        kept: dict[tuple[object, ...], Predicate] = {}
         for p in predicates:
-            known = kept.get((p.column, p.op))
+            threshold = p.op in (Op.AT_MOST, Op.ABOVE)
+            key = (p.column, p.op) if threshold else (p.column, p.op, p.value)
+            known = kept.get(key)
             if known is None or p.implies(known):
-                kept[p.column, p.op] = p
+                kept[key] = p
         order = {op: i for i, op in enumerate((Op.ABOVE, Op.AT_MOST, Op.IS, Op.IN, Op.MISSING))}
         return cls(tuple(sorted(kept.values(), key=lambda p: (p.column, order[p.op]))))
 
@@ -142,5 +147,5 @@ def written_value(value: Level | tuple[Level, ...] | None) -> str:
     if isinstance(value, tuple):
         return "{" + ", ".join(written_value(v) for v in value) + "}"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6g}" if abs(value) < 1e5 else f"{value:.12g}"
     return value.isoformat() if isinstance(value, dt.date) else str(value)

@@ -88,7 +88,8 @@ class RowScorer:
             for k, condition in enumerate(conditions):
                 people = inside & np.isin(codes, condition.codes)
                 size[j, k] = np.count_nonzero(people)
-                if size[j, k] >= max(self._settings.min_people, 1):
+                unreadable = axis.pool is not None and condition.codes == (axis.pool,) and not axis.pool_is_readable
+                if size[j, k] >= max(self._settings.min_people, 1) and not unreadable:
                     self.looked_at += 1
                     strengths[j, k] = rounded(self._strength(people))
         return strengths, size

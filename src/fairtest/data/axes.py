@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.variables import cut_points
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     has_missing = column.missing > 0
     if np.count_nonzero(counts) + has_missing < 2:
         return None
-    if column.kind is Kind.ORDERED:
-        return _ordered_axis(column, has_missing)
+    if column.kind is Kind.ORDERED and len(column.levels) > 1:
+        return _ordered_axis(column, counts, has_missing)
     return _category_axis(column, counts, has_missing)
 
 
@@ -112,10 +113,7 @@ def _numeric_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     if not seen.size:
         return None
     values = seen[np.flatnonzero(np.r_[True, np.diff(seen) > 0])]
-    if values.size > DISTINCT_THRESHOLDS:
-        at = np.ceil(np.arange(1, QUANTILES + 1) * seen.size / (QUANTILES + 1)).astype(int) - 1
-        values = np.unique(np.append(seen[at], seen[-1]))
-    thresholds = values[:-1]
+    thresholds = cut_points(seen, QUANTILES + 1) if values.size > DISTINCT_THRESHOLDS else values[:-1]
     if not thresholds.size:
         return None
     size = thresholds.size + 1
@@ -130,16 +128,19 @@ def _numeric_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     )
 
 
-def _ordered_axis(column: Column, has_missing: bool) -> Axis:
+def _ordered_axis(column: Column, counts: IntArray, has_missing: bool) -> Axis:
     size = len(column.levels)
+    cuts = np.arange(size - 1)
+    if size > DISTINCT_THRESHOLDS:
+        cuts = cut_points(np.repeat(np.arange(size), counts).astype(float), QUANTILES + 1).astype(int)
     return Axis(
         column.name,
-        size + has_missing,
-        column.levels[:-1],
+        cuts.size + 1 + has_missing,
+        tuple(column.levels[i] for i in cuts),
         column.levels,
         (),
-        tuple(range(size)),
-        size if has_missing else None,
+        tuple(int(i) for i in np.searchsorted(cuts, np.arange(size), side="left")),
+        cuts.size + 1 if has_missing else None,
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Table
     from fairtest.types import FloatArray, IntArray, Level
 
-__all__ = ["Part", "Variable", "binned", "crossed", "numeric", "oriented", "ranked"]
+__all__ = ["Part", "Variable", "binned", "crossed", "cut_points", "numeric", "oriented", "ranked"]
 
 RANK_BINS = 256
 
@@ -165,7 +165,9 @@ def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
         )
     whole = Variable(name, Kind.CATEGORICAL, tuple(parts), lookup=tuple(range(int(np.prod(sizes)))))
     codes = whole.codes(table)
-    present = np.unique(codes[codes >= 0])
+    present, people = np.unique(codes[codes >= 0], return_counts=True)
+    if present.size == 2 and people[1] > people[0]:
+        present = present[::-1]  # the larger group is the reference
     lookup = np.full(len(whole.lookup), -1)
     lookup[present] = np.arange(present.size)
     combinations = tuple(
@@ -187,14 +189,26 @@ def binned(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int =
     seen = column.values[rows]
     seen = np.sort(seen[~np.isnan(seen)])
     values = np.unique(seen)
-    if values.size > distinct:
-        at = np.ceil(np.arange(1, bins) * seen.size / bins).astype(int) - 1
-        values = np.unique(seen[at])
-        values = values[values < seen[-1]]
-    else:
-        values = values[:-1]
+    values = cut_points(seen, bins) if values.size > distinct else values[:-1]
     thresholds = tuple(float(v) for v in values)
     return Part(column.name, _bin_names(column, thresholds), thresholds)
+
+
+def cut_points(ordered: FloatArray, parts: int) -> FloatArray:
+    """Return the observed values at which sorted numbers fall into about equal parts; never the largest one.
+
+    Where many share the largest value, the one below it takes its place, so that they are told from the rest.
+
+    Examples
+    --------
+    >>> cut_points(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 3)
+    array([2., 4.])
+    >>> cut_points(np.array([1.0, 2.0, 9.0, 9.0, 9.0, 9.0]), 3)
+    array([2.])
+    """
+    at = np.ceil(np.arange(1, parts) * ordered.size / parts).astype(int) - 1
+    below = ordered[np.searchsorted(ordered, ordered[-1]) - 1]
+    return np.unique(np.minimum(ordered[at], below))
 
 
 def _bin_names(column: Column, thresholds: tuple[float, ...]) -> tuple[str, ...]:
@@ -209,14 +223,14 @@ def _short(value: Level) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def ranked(variable: Variable, table: Table, rows: NDArray[np.intp]) -> Variable:
+def ranked(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int = RANK_BINS) -> Variable:
     """Return the variable with value codes in order and the mid-distribution of ``rows`` as scores.
 
-    A number of many values is cut at 255 quantiles: Spearman's coefficient of the bins differs from that of the
-    values by about one part in 65,000.
+    A number of many values is cut at quantiles: with 256 bins, Spearman's coefficient of the bins differs from that of
+    the values by about one part in 65,000, with 64 by one in 4,000.
     """
     if variable.is_number:
-        part = binned(table[variable.parts[0].column], rows, RANK_BINS, distinct=RANK_BINS)
+        part = binned(table[variable.parts[0].column], rows, bins, distinct=bins)
         variable = replace(
             variable,
             parts=(part,),

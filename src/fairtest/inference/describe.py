@@ -12,7 +12,7 @@ from fairtest.engine.contract import Rows
 from fairtest.inference import score
 from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Stratum
 from fairtest.summaries import Target
-from fairtest.types import Kind, SummaryKind
+from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from fairtest.data.source import DataSource
@@ -36,10 +36,8 @@ class Describer:
         self._level = level
         self._validated = validated
         self._question = question = validated.asked.question
-        self._swapped = question.metric.summary is SummaryKind.GROUP_MOMENTS and question.protected.kind not in (
-            Kind.BINARY,
-            Kind.CATEGORICAL,
-        )
+        grouped = question.metric.summary is SummaryKind.GROUP_MOMENTS
+        self._swapped = grouped and validated.asked.target.by is not validated.asked.target.protected
         by, measured = question.protected, question.output
         if self._swapped:
             by, measured = measured, by

@@ -12,6 +12,7 @@ from fairtest.inference.batch import Batch
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
+from fairtest.inference.recentre import test_summary
 from fairtest.inference.rules import clip_p
 from fairtest.summaries import Counts, by_stratum
 
@@ -150,7 +151,7 @@ class _Member:
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested."""
-    summaries = [a.target.wrap(engine.tables(settings.number, a.conditions, a.target)) for a in asked]
+    summaries = [test_summary(engine, settings.number, a.conditions, a.target) for a in asked]
     family: list[_Member] = []
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
     for a, summary in zip(asked, summaries, strict=True):

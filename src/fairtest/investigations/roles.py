@@ -91,8 +91,10 @@ def favourable_value(source: DataSource, column: Column) -> Level | None:
     if column.name in source.favourable:
         return source.favourable[column.name]
     low, high = column.levels
-    if not isinstance(high, str):
+    if high is True or high == 1:
         return high
+    if low == 1:
+        return low
     n_low, n_high = _level_counts(column)
     return low if n_low < n_high or (n_low == n_high and low < high) else high  # type: ignore[operator]
 

@@ -34,7 +34,7 @@ def _variation(summary: GroupMoments) -> tuple[FloatArray, FloatArray]:
         mean = summary.sums[..., 1].sum(axis=-1, keepdims=True) / size
     between = np.where(people > 0, people * (summary.means - mean) ** 2, 0.0).sum(axis=-1)
     within = summary.central(2).sum(axis=-1)
-    used = np.count_nonzero(people, axis=-1) > 1
+    used = (np.count_nonzero(people, axis=-1) > 1) & (between + within > 1e-13 * summary.sums[..., 2].sum(axis=-1))
     return np.where(used, between, 0.0).sum(axis=-1), np.where(used, within, 0.0).sum(axis=-1)
 
 
@@ -63,7 +63,7 @@ def bound(summary: GroupMoments, z: float) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(x - half, 0.0)) - z
         low = np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
-        return np.where(np.isinf(x), 1.0, low / (low + n))
+        return np.where(np.isnan(x), np.nan, np.where(np.isinf(x), 1.0, low / (low + n)))
 
 
 ETA = Metric(

@@ -40,7 +40,7 @@ def log_strength(effect: FloatArray) -> FloatArray:
 def bound(summary: Counts, z: float) -> FloatArray:
     """Return a lower limit of |ln ratio|."""
     centre, error = _log_ratio(summary)
-    return np.abs(centre) - z * error
+    return np.where(np.isnan(ratio(summary)), np.nan, np.abs(centre) - z * error)
 
 
 def evidence(summary: Counts) -> Evidence:

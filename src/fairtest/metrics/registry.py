@@ -20,6 +20,7 @@ __all__ = ["LEVELS", "NUMBERS", "Metric", "metric", "named_metrics", "register"]
 
 LEVELS = frozenset({Kind.BINARY, Kind.CATEGORICAL, Kind.ORDERED})
 NUMBERS = frozenset({Kind.BINARY, Kind.ORDERED, Kind.NUMERIC})
+BUILT_IN = frozenset({"diff", "ratio", "nmi", "corr", "eta", "rank", "reg"})
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ def metric(
     kinds = {role: _kinds(given, role) for role, given in (("protected", protected), ("output", output))}
     if not isinstance(name, str) or not name:
         raise InputError(f"The 'name' of a metric must be a non-empty text. Got {name!r} instead.")
+    if name.casefold() in BUILT_IN:
+        raise InputError(f"The metric {name!r} exists already. Choose another name for yours.")
     rows = any(Kind.NUMERIC in k for k in kinds.values())
 
     def declare(function: Callable[..., Any]) -> Metric:
@@ -134,6 +137,7 @@ def _of_counts(function: Callable[..., Any]) -> Callable[..., Any]:
     def effect(summary: Any) -> FloatArray:
         with np.errstate(invalid="ignore", divide="ignore"):
             result = np.asarray(function(summary.counts), dtype=float)
+        result = np.where(np.isinf(result), np.nan, result)
         if result.shape != summary.counts.shape[:-3]:
             raise InputError(
                 f"The metric must return one number for each table: shape {summary.counts.shape[:-3]} for counts of "
@@ -145,8 +149,11 @@ def _of_counts(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kinds(given: str | Iterable[str], role: str) -> frozenset[Kind]:
-    names = [given] if isinstance(given, str) else list(given)
     allowed = [k.value for k in Kind if k is not Kind.IDENTIFIER]
+    try:
+        names = [given] if isinstance(given, str) else list(given)
+    except TypeError:
+        raise InputError(f"The {role!r} kinds of a metric must be among {allowed}. Got {given!r} instead.") from None
     for name in names:
         if name not in allowed:
             raise InputError(f"The {role!r} kinds of a metric must be among {allowed}. Got {name!r} instead.")

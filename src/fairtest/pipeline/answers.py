@@ -33,7 +33,7 @@ def put(source: DataSource, question: Question, found: Found) -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first."""
     engine = engine_of(source)
     conditions = tuple(conditions_of(c, engine.axis) for c in found.contexts)
-    target = question.test_target(source)
+    target = question.test_target(source, len(found.contexts))
     strata = None
     if question.strata is not None and question.metric.evidence is not None:
         strata = searcher_of(source, question).by_stratum(found.contexts)

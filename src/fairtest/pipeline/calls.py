@@ -53,7 +53,8 @@ def train(
         The fewest people a context may have in the whole table; a training set of half the people needs half of them.
         In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.
     search
-        ``"tree"``, the association-guided tree; ``"auto"`` chooses it.
+        ``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too many),
+        and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the two.
     score, aggregate
         How the tree scores a split: by the lower confidence ``"bound"`` of its children's effects or the ``"point"``
         estimates; by the ``"max"``, ``"avg"`` or ``"weighted"`` average over children. Default: the bound of the best
@@ -99,17 +100,20 @@ def test(
     investigations
         One, or several on the same source: they share the test set and one family of corrections.
     correction
-        ``"holm"`` (default), ``"bonferroni"``, ``"benjamini-hochberg"`` or ``"benjamini-yekutieli"``.
+        ``"pooled"`` (default): step-down, each hypothesis weighted by the evidence of the training set; ``"holm"``,
+        ``"weighted-holm"``, ``"bonferroni"``; ``"bh"`` and ``"by"`` (Benjamini and Hochberg, Benjamini and Yekutieli)
+        control the share of false findings only.
     method
         ``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.
     preset
-        ``"paper"`` for Holm, and ranking by simultaneous intervals.
+        ``"paper"`` for Holm, ranking by simultaneous intervals, and near-copies shown.
     """
     batch = as_batch(investigations)
     check_preset(preset)
     one_of("method", method, METHODS)
-    correction = chosen_correction(correction).name
     trainings: list[Training] = [i.require_training("test") for i in batch]
+    preset = preset or trainings[0].choices.preset
+    correction = chosen_correction(correction, preset).name
     source = batch[0].source
     source.budget.check()
     asked = [
@@ -120,7 +124,7 @@ def test(
     if progress is not None:
         progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
     with source.budget.draw() as number:
-        choices = TestChoices(number, correction, method, preset or trainings[0].choices.preset)
+        choices = TestChoices(number, correction, method, preset)
         answers = iter(answer(source, asked, choices, trainings[0].choices.min_size))
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(answers) for _ in investigation.questions)

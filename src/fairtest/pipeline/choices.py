@@ -56,7 +56,7 @@ def train_choices(
     for argument, value in (("max_depth", max_depth), ("min_size", min_size)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise InputError(f"The {argument!r} of train must be a whole number of at least 1. Got {value!r} instead.")
-    search = one_of("search", search or "tree", SEARCHES)
+    search = one_of("search", search or ("tree" if paper else "auto"), SEARCHES)
     score = one_of("score", score or ("point" if paper else "bound"), SCORES)
     aggregate = one_of("aggregate", aggregate or ("avg" if paper else "max"), AGGREGATES)
     return TrainChoices(
@@ -84,8 +84,8 @@ def min_people(source: DataSource, choices: TrainChoices) -> float:
     return choices.min_size if paper else choices.min_size * source.train_size
 
 
-def chosen_correction(name: str | None) -> Correction:
-    """Return the correction of a name; Holm's by default."""
+def chosen_correction(name: str | None, preset: str | None = None) -> Correction:
+    """Return the correction of a name; by default the pooled one, in the paper's preset Holm's."""
     if name is not None and name not in corrections:
         raise unknown_name("correction", name, corrections)
-    return corrections[name or "holm"]
+    return corrections[name or ("holm" if preset == "paper" else "pooled")]

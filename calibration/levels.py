@@ -1,0 +1,137 @@
+"""Level and coverage: replicates of each design through the procedures that the product uses.
+
+Where the product draws p-values by Monte-Carlo, draws here go on until the p-value is settled against 5 % and, if it is
+small, against 0.05 %, up to 4,096 draws: the product draws more, against smaller levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairtest.inference.batch import Batch
+from fairtest.inference.monte_carlo import sequential_p_values
+from fairtest.inference.procedures import procedure_for
+from fairtest.metrics.choice import find_metric
+
+if TYPE_CHECKING:
+    from calibration.designs import Design, Drawn
+    from fairtest.inference.monte_carlo import Sampler
+    from fairtest.inference.procedures import Procedure
+
+__all__ = ["LEVELS", "Cell", "evaluate", "replicates"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+LEVELS = (0.05, 0.0005)
+"""One interval, and one of a hundred simultaneous ones."""
+MOST_DRAWS = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """What became of the replicates of one design; arrays have an entry for each of :data:`LEVELS`.
+
+    Attributes
+    ----------
+    reps
+        Replicates in which the effect is defined.
+    covered
+        How often the interval held the true effect.
+    rejected
+        How often p ≤ α; under the null, the level.
+    harmful
+        How often the bound nearest 0 overstated the effect.
+    contradictions
+        How often p ≤ α and "0 is outside the interval" disagreed.
+    noted
+        How often the report would print a warning.
+    """
+
+    design: Design
+    reps: int
+    covered: Ints
+    rejected: Ints
+    harmful: Ints
+    contradictions: Ints
+    noted: int
+
+    @property
+    def coverage(self) -> Floats:
+        """The share of intervals that hold the true effect."""
+        return self.covered / max(self.reps, 1)
+
+    @property
+    def level(self) -> Floats:
+        """The share of replicates that are rejected."""
+        return self.rejected / max(self.reps, 1)
+
+    @property
+    def harm(self) -> Floats:
+        """The share of intervals whose bound nearest 0 overstates the effect."""
+        return self.harmful / max(self.reps, 1)
+
+
+def replicates(design: Design, reps: int) -> int:
+    """Return how many replicates a design gets when a cheap one gets ``reps``: large ones cost too much."""
+    return int(np.clip(40_000_000 // design.cost, min(reps, 200), reps))
+
+
+def evaluate(design: Design, reps: int, seed: int = 0, procedure: Procedure | None = None) -> Cell:
+    """Draw replicates of a design and return what the product makes of them.
+
+    ``procedure`` replaces the product's, to compare methods.
+    """
+    rng = design.generator(seed)
+    total = np.zeros((4, len(LEVELS)), dtype=np.int64)
+    defined = noted = 0
+    for start in range(0, reps, design.at_once):
+        count = min(design.at_once, reps - start)
+        part, people, notes = _part(design, design.draw(count, rng), procedure, seed + start)
+        total += part
+        defined += people
+        noted += notes
+    return Cell(design, defined, *total, noted)
+
+
+def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) -> tuple[Ints, int, int]:
+    batch = Batch(find_metric(design.metric), drawn.summary, drawn.rows, seed)
+    procedure = procedure or procedure_for(batch.metric, strata=design.strata)
+    p = _p_values(procedure, batch, seed)
+    defined = ~np.isnan(p)
+    truth = drawn.truth[defined]
+    tally = np.zeros((4, len(LEVELS)), dtype=np.int64)
+    for i, alpha in enumerate(LEVELS):
+        low, high = (b[defined] for b in procedure.interval(batch, p, alpha))
+        tally[:, i] = _tally(p[defined], low, high, truth, alpha)
+    notes = sum(bool(n) for n, d in zip(procedure.notes(batch), defined, strict=True) if d)
+    return tally, int(defined.sum()), notes
+
+
+def _tally(p: Floats, low: Floats, high: Floats, truth: Floats, alpha: float) -> Ints:
+    """Return how many intervals cover, how many p-values reject, harmful misses and contradictions."""
+    slack = 1e-9  # a bound equal to the truth covers it, whatever the last digit
+    rejected = p <= alpha
+    apart = (low > 0) | (high < 0)
+    over = ((low > truth + slack) & (low > 0)) | ((high < truth - slack) & (high < 0))
+    covered = (low <= truth + slack) & (high >= truth - slack)
+    return np.array([np.count_nonzero(v) for v in (covered, rejected, over, rejected != apart)])
+
+
+def _p_values(procedure: Procedure, batch: Batch, seed: int) -> Floats:
+    """Return the p-values, drawing those that the product draws."""
+    p, samplers = procedure.p_values(batch, min(LEVELS))
+    p = p.copy()
+    rng = np.random.default_rng([seed, 1])
+    p[list(samplers)] = _drawn(list(samplers.values()), max(LEVELS), rng)
+    small = {i: s for i, s in samplers.items() if p[i] <= 10 * min(LEVELS)}
+    p[list(small)] = _drawn(list(small.values()), min(LEVELS), rng)
+    return p
+
+
+def _drawn(samplers: list[Sampler], alpha: float, rng: np.random.Generator) -> Floats:
+    return sequential_p_values(samplers, fixed_p=[], alpha=alpha, rng=rng, most=MOST_DRAWS, adjust=lambda p: p)

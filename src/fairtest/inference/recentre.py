@@ -1,0 +1,85 @@
+"""Contexts far from where sums are taken: their sums are taken again, about a centre of their own.
+
+Sums of numbers are taken about the median of everybody. In a context whose numbers lie a thousand standard deviations
+from it (another currency, another unit), the fourth powers about the context's own mean would be lost in rounding.
+Everything that reads these sums does not mind about which centre they were taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.summaries import Counts, Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.data.axes import Condition
+    from fairtest.data.variables import Variable
+    from fairtest.engine.contract import Engine
+    from fairtest.summaries import GroupMoments, Summary, Target
+    from fairtest.types import BoolArray, FloatArray
+
+__all__ = ["test_summary"]
+
+REMOTE = 1e4
+"""Raw sums of squares so many times larger than the centred ones are taken again."""
+MOST_CENTRES = 16
+
+
+def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Condition]], target: Target) -> Summary:
+    """Return the summary of every context in a test set, with no digits lost."""
+    summary = target.wrap(engine.tables(number, conditions, target))
+    if isinstance(summary, Counts):
+        return summary
+    sums = summary.sums.copy()
+    left = np.flatnonzero(_remote(summary))
+    for _ in range(MOST_CENTRES):
+        if not left.size:
+            break
+        largest = left[np.argmax(_like(summary, sums[left]).size)]
+        about = _about(target, _like(summary, sums[largest][None]))
+        again = about.wrap(engine.tables(number, [conditions[i] for i in left.tolist()], about))
+        assert not isinstance(again, Counts)
+        near = ~_remote(again)
+        sums[left[near]] = again.sums[near]
+        left = left[~near & (left != largest)]
+    return _like(summary, sums)
+
+
+test_summary.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
+
+
+def _like(summary: Moments | GroupMoments, sums: FloatArray) -> Moments | GroupMoments:
+    return replace(summary, sums=sums)
+
+
+def _remote(summary: Moments | GroupMoments) -> BoolArray:
+    """Whether a context has a stratum whose numbers are far from the centre in terms of their spread."""
+    if isinstance(summary, Moments):
+        centred = summary.by_stratum.sums
+        raw = summary.sums[..., 3], summary.sums[..., 5]
+        far = (raw[0] > REMOTE * centred[2, 0]) | (raw[1] > REMOTE * centred[0, 2])
+        return np.asarray((far & (summary.sums[..., 0] > 1)).any(axis=-1))
+    far = summary.sums[..., 2] > REMOTE * summary.central(2)
+    return np.asarray((far & (summary.sums[..., 0] > 1)).any(axis=(-2, -1)))
+
+
+def _about(target: Target, context: Moments | GroupMoments) -> Target:
+    """Return the target with plain numbers centred at the means of a context."""
+    if isinstance(context, Moments):
+        n, s, o = (float(context.sums[..., i].sum()) for i in range(3))
+        return replace(target, protected=_moved(target.protected, s / n), output=_moved(target.output, o / n))
+    mean = float(context.sums[..., 1].sum() / context.sums[..., 0].sum())
+    moved = _moved(target.measured, mean)
+    return replace(target, output=moved) if target.measured is target.output else replace(target, protected=moved)
+
+
+def _moved(variable: Variable, mean: float) -> Variable:
+    """Return a plain number centred at its mean (given as the sums see it), still at most 1 after scaling."""
+    if not variable.is_number:
+        return variable
+    return replace(variable, centre=variable.raw(mean), scale=variable.scale * (1 + abs(mean)))
