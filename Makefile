@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench calibrate clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -34,6 +34,9 @@ format: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 	$(BIN)/python -m benchmarks
+
+calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
+	$(BIN)/python -m calibration
 
 clean:
 	rm -rf $(VENV) demo-report

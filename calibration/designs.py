@@ -359,9 +359,7 @@ def _pair(metric: str, kind: str, n: int, strata: int, pair: Pair) -> Design:
     return Design(metric, kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, n)
 
 
-def _draw_moments(
-    pair: Pair, strata: int, size: int, truth: float, reps: int, rng: np.random.Generator
-) -> Drawn:
+def _draw_moments(pair: Pair, strata: int, size: int, truth: float, reps: int, rng: np.random.Generator) -> Drawn:
     s, o = pair.sample(rng, (reps, strata, size))
     o += np.arange(strata)[:, None]  # strata differ, and that is none of our business
     moments = Moments(_power_sums(s, o), 4)

@@ -1,7 +1,7 @@
 """Level and coverage: replicates of each design through the procedures that the product uses.
 
 Where the product draws p-values by Monte-Carlo, draws here go on until the p-value is settled against 5 % and, if it is
-small, against 0.05 %, up to 4,096 draws: the product draws more, against smaller levels.
+small, against 0.05 %, up to 2,048 draws: the product draws more, against smaller levels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 LEVELS = (0.05, 0.0005)
 """One interval, and one of a hundred simultaneous ones."""
-MOST_DRAWS = 4_096
+MOST_DRAWS = 2_048
 
 
 @dataclass(frozen=True, eq=False)

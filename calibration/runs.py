@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import fairtest as ft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["ADULT", "Setting", "Tally", "adult_runs", "adult_settings", "null_runs", "settings", "tallies"]
 
@@ -68,9 +70,7 @@ def settings() -> list[Setting]:
     return [s for s in (Setting(*e) for e in every) if not (s.form == "conditional RATIO" and s.search != "tree")]
 
 
-def null_runs(
-    repeats: int, seed: int = 0, which: Iterable[Setting] | None = None
-) -> Iterator[tuple[Setting, bool]]:
+def null_runs(repeats: int, seed: int = 0, which: Iterable[Setting] | None = None) -> Iterator[tuple[Setting, bool]]:
     """Run each setting ``repeats`` times on fresh data and say whether anything was found."""
     for i, setting in enumerate(settings() if which is None else which):
         for repeat in range(repeats):

@@ -113,7 +113,12 @@ SEARCH = (
     _option("Search", "--train-size", "SHARE", "The share of the people to search with. Default: half.", type=float),
     _default("Search", "--max-depth", 5, "The most conditions that make a group."),
     _default("Search", "--min-size", 100, "The fewest people of the whole table a group may have."),
-    _default("Search", "--search", "auto", "How to search: auto or tree."),
+    _option(
+        "Search",
+        "--search",
+        "NAME",
+        "How to search: auto (default), exhaustive, or tree (default of the paper's preset).",
+    ),
     _option("Search", "--score", "NAME", "What a split is judged by: bound (of the effect) or point (estimate)."),
     _option("Search", "--aggregate", "NAME", "Which of its parts: max (the best), avg or weighted (all)."),
 )
@@ -125,7 +130,7 @@ TEST = (
         "Test",
         "--correction",
         "NAME",
-        "How p-values are corrected for the number of tests: holm, bonferroni, …",
+        "How p-values are corrected for the number of tests: pooled, holm, weighted-holm, bonferroni, bh, by.",
     ),
     _default("Test", "--method", "auto", "How p-values are found: auto or resampling."),
     _option("Test", "--preset", "NAME", "'paper' for Algorithm 1 as written, Holm, equal shares."),

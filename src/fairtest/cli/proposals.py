@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["proposals_text"]
 
+MOST_SHOWN = 40
+
 
 def proposals_text(investigation: ft.Testing) -> str:
-    """Return the proposed contexts of each protected attribute, the largest first, in words."""
+    """Return the proposed contexts of each protected attribute, those with most evidence first, in words."""
     return "\n".join(_lines(investigation)) + "\n"
 
 
@@ -34,10 +36,19 @@ def _lines(investigation: ft.Testing) -> Iterator[str]:
         yield ""
         yield f"{question.protected.name} → {question.output.name}, by {question.metric.name}"
         yield f"{len(found.contexts) - 1:,} contexts proposed of {found.looked_at:,} looked at."
-        yield "People in the training set, and where:"
-        sizes = _sizes(investigation, question, found)
-        for size, context in sorted(zip(sizes, map(str, found.contexts), strict=True), key=lambda p: (-p[0], p[1])):
-            yield f"{size:>10,}  {context}"
+        yield from _strongest(investigation, question, found)
+
+
+def _strongest(investigation: ft.Testing, question: Question, found: Found) -> Iterator[str]:
+    """Yield the contexts with most evidence, everybody first."""
+    contexts = range(1, len(found.contexts))
+    shown = [0, *sorted(contexts, key=lambda i: (-found.evidence[i], str(found.contexts[i])))[:MOST_SHOWN]]
+    sizes = _sizes(investigation, question, found)
+    yield "People in the training set, evidence there (standard deviations from no link), and where:"
+    for i in shown:
+        yield f"{sizes[i]:>10,}  {found.evidence[i]:>5.1f}  {found.contexts[i]}"
+    if left := len(found.contexts) - len(shown):
+        yield f"… and {left:,} more with less evidence."
 
 
 def _sizes(investigation: ft.Testing, question: Question, found: Found) -> list[int]:

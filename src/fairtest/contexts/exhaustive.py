@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEWEST_OUTSIDE", "LEAST_LINK", "Candidates", "ItemAxis", "conjunctions", "feasible_depth", "item_axes"]
 
-MOST_NUMBERS = 8_000_000
+MOST_NUMBERS = 4_000_000
 """The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
 MOST_CELLS = 1 << 25
 """The most numbers a table of conjunctions over the same attributes may hold."""
@@ -110,7 +110,7 @@ def feasible_depth(axes: Sequence[ItemAxis], target: Target, most: int) -> int:
     largest = np.sort(sizes)[::-1]
     ways = np.ones(1)  # elementary symmetric polynomials of the sizes: the number of conjunctions of each length
     for size in sizes:
-        ways = np.append(ways, 0.0) + size * np.append(0.0, ways)
+        ways = (np.append(ways, 0.0) + size * np.append(0.0, ways))[: most + 1]
     depth = 0
     for k in range(1, min(most, len(axes)) + 1):
         if ways[1 : k + 1].sum() * cells > MOST_NUMBERS or np.prod(largest[:k]) * cells > MOST_CELLS:

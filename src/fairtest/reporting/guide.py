@@ -165,7 +165,10 @@ def left_out(report: Report) -> list[tuple[str, str]]:
             why += f"; groups of people with {distinct_columns(report.explanatory)} count here too, and are shown below"
         lines.append((_many(weak, "hypothesis", "hypotheses"), f"not significant: {why}"))
     if covered := max(report.significant - report.reported, 0):
-        lines.append((_many(covered, "group"), "significant, but no stronger than a larger group that contains them"))
+        copies = sum(f.folded for f in report.findings)
+        why = "significant, but no stronger than a larger group that contains them"
+        why += f", or nearly the same people as a group that is shown ({count(copies)})" if copies else ""
+        lines.append((_many(covered, "group"), why))
     if untestable := sum(a.untestable for a in report.attributes):
         lines.append(
             (

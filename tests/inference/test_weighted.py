@@ -1,0 +1,136 @@
+"""Corrections that weight hypotheses by the evidence of the training set."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from fairtest.inference.multiplicity import corrections, holm
+from fairtest.inference.prior import Prior
+from fairtest.inference.weighted import pooled, rank_levels, weighted_holm
+
+WEIGHTED = {"pooled": pooled, "weighted-holm": weighted_holm}
+weighted = pytest.mark.parametrize("adjust", WEIGHTED.values(), ids=list(WEIGHTED))
+
+
+def naive_pooled(p, prior):
+    """The formula of the procedure, term by term."""
+    f = prior.share
+    one_sided = np.clip(prior.one_sided(p), 1e-300, 1 - 1e-16)
+    together = np.sqrt(f) * prior.evidence + np.sqrt(1 - f) * stats.norm.isf(one_sided)
+    order = np.argsort(-together, kind="stable")
+    adjusted, largest = np.empty(p.size), 0.0
+    for k, i in enumerate(order):
+        later = order[k:]
+        terms = stats.norm.cdf((np.sqrt(f) * prior.evidence[later] - together[i]) / np.sqrt(1 - f))
+        largest = max(largest, terms.sum())
+        adjusted[i] = min(1.0, largest)
+    return adjusted
+
+
+@st.composite
+def families(draw):
+    size = draw(st.integers(1, 30))
+    numbers = st.floats(0, 1, allow_nan=False)
+    p = np.array(draw(st.lists(st.floats(1e-12, 1), min_size=size, max_size=size)))
+    evidence = 8 * np.array(draw(st.lists(numbers, min_size=size, max_size=size)))
+    direction = np.array(draw(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=size, max_size=size)))
+    return p, Prior(evidence, direction, draw(st.floats(0.05, 0.95)))
+
+
+@given(families())
+def test_pooled_is_the_formula(family):
+    p, prior = family
+    assert pooled(p, prior) == pytest.approx(np.maximum(naive_pooled(p, prior), p / 2), rel=2e-3)
+
+
+@given(st.lists(st.floats(1e-9, 1), min_size=1, max_size=40))
+def test_without_evidence_it_is_holm(values):
+    p = np.array(values)
+    prior = Prior.ignorant(p.size)
+    assert pooled(p, prior) == pytest.approx(holm(p), rel=2e-3)
+    assert weighted_holm(p, prior) == pytest.approx(holm(p))
+
+
+@weighted
+@given(families(), st.data())
+def test_a_smaller_p_value_never_hurts(adjust, family, data):
+    p, prior = family
+    i = data.draw(st.integers(0, p.size - 1))
+    smaller = p.copy()
+    smaller[i] /= 3
+    if prior.direction[i] >= 0:
+        assert np.all(adjust(smaller, prior) <= adjust(p, prior) * (1 + 2e-3))
+
+
+@weighted
+@given(families())
+def test_the_order_of_hypotheses_leaves_no_trace(adjust, family):
+    p, prior = family
+    order = np.random.default_rng(0).permutation(p.size)
+    assert adjust(p[order], prior.take(order)) == pytest.approx(adjust(p, prior)[order], rel=1e-9)
+
+
+@weighted
+def test_untestable_hypotheses_are_no_members(adjust):
+    p, evidence, direction = np.array([0.001, 0.2, 0.03]), np.array([3.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0])
+    with_gaps = np.array([0.001, np.nan, 0.2, 0.03, np.nan])
+    known = Prior(np.array([3.0, 9.0, 1.0, 0.0, 9.0]), np.array([1.0, 1.0, -1.0, 0.0, 0.0]), 0.3)
+    adjusted = adjust(with_gaps, known)
+    assert np.isnan(adjusted[[1, 4]]).all()
+    assert adjusted[[0, 2, 3]] == pytest.approx(adjust(p, Prior(evidence, direction, 0.3)))
+
+
+def test_evidence_helps_what_it_points_at_and_direction_counts():
+    p, nothing = np.full(100, 0.5), np.zeros(100)
+    p[0] = 0.002
+    likely = np.where(np.arange(100) == 0, 4.0, 0.0)
+    assert pooled(p, Prior(nothing, nothing, 0.3))[0] == pytest.approx(0.2, rel=0.01)
+    assert pooled(p, Prior(likely, nothing, 0.3))[0] < 0.05
+    agree, differ = np.where(np.arange(100) == 0, 1.0, 0.0), np.where(np.arange(100) == 0, -1.0, 0.0)
+    assert pooled(p, Prior(likely, agree, 0.3))[0] < pooled(p, Prior(likely, nothing, 0.3))[0]
+    assert pooled(p, Prior(likely, differ, 0.3))[0] > 0.9
+
+
+@weighted
+@pytest.mark.parametrize("shared", [0.0, 0.9])
+def test_few_families_of_nulls_have_a_finding(adjust, shared):
+    """Whatever the evidence says, a family without effects is rejected in at most 5 % of cases."""
+    rng = np.random.default_rng(5)
+    found, runs, size = 0, 1500, 40
+    for _ in range(runs):
+        common = rng.normal()
+        z = np.sqrt(shared) * common + np.sqrt(1 - shared) * rng.normal(size=size)
+        evidence = np.abs(rng.normal(0, 3, size))  # wrong: far too sure of itself
+        direction = np.sign(z) * rng.choice([-1.0, 1.0], size)
+        found += bool((adjust(2 * stats.norm.sf(np.abs(z)), Prior(evidence, direction, 0.3)) <= 0.05).any())
+    assert stats.binomtest(found, runs, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_it_finds_more_than_holm():
+    rng = np.random.default_rng(6)
+    gained = 0
+    for _ in range(200):
+        effect = np.where(np.arange(300) < 10, 3.0, 0.0)
+        train, test = rng.normal(effect * 0.65), rng.normal(effect)
+        prior = Prior(np.abs(train), np.sign(train) * np.sign(test), 0.3)
+        p = 2 * stats.norm.sf(np.abs(test))
+        gained += (pooled(p, prior) <= 0.05).sum() - (holm(p) <= 0.05).sum()
+    assert gained > 100
+
+
+def test_levels_follow_the_evidence_and_add_up():
+    tested = np.array([True, True, False, True])
+    levels = rank_levels(0.05, tested, Prior(np.array([1.0, 5.0, 9.0, 1.0]), np.zeros(4), 0.3))
+    assert levels[tested].sum() == pytest.approx(0.05)
+    assert levels[1] > levels[0] == levels[3]
+    assert levels[2] == levels[0]
+
+
+def test_a_family_of_thousands_is_quick_enough_to_be_usable():
+    rng = np.random.default_rng(7)
+    z = rng.normal(size=20_000) + np.where(np.arange(20_000) < 300, 8.0, 0.0)
+    p = 2 * stats.norm.sf(np.abs(z))
+    adjusted = corrections["pooled"].adjust(p, Prior(np.abs(z), np.ones(20_000), 0.3))
+    assert 200 <= (adjusted <= 0.05).sum() <= 320
