@@ -519,19 +519,15 @@ def _joint_counts(s: Ints, o: Ints, levels: tuple[int, int]) -> Ints:
 
 @cache
 def _rank_truth(pair: Pair, bins: int) -> tuple[float, tuple[Floats, Floats]]:
-    """Return Spearman's ρ of the coded numbers, and the edges of the codes, from ten million draws."""
+    """Return Spearman's ρ of the coded numbers, from ten million draws, and the edges of the codes."""
     rng = np.random.default_rng(20_240_301)
-    strata = len(pair.r)
-    parts = 20
-    edges: tuple[Floats, Floats] | None = None
-    counts = 0
-    for _ in range(parts):
-        s, o = pair.sample(rng, (1, strata, MANY // parts // strata))
-        if edges is None:
-            inner = np.linspace(0, 1, bins + 1)[1:-1]
-            edges = np.array([0.5]) if pair.share else np.quantile(s, inner), np.quantile(o, inner)
-        counts = counts + _joint_counts(*_coded(s, o, edges), (len(edges[0]) + 1, bins))
-    assert edges is not None
-    independent = not any(pair.r) and (pair.noise == "unequal spread" or pair.spread == 1)
-    truth = 0.0 if independent else float(find_metric("RANK").effect(Counts(np.asarray(counts)))[0])
-    return truth, edges
+    strata, parts = len(pair.r), 20
+    shape = (1, strata, MANY // parts // strata)
+    s, o = pair.sample(rng, shape)
+    inner = np.linspace(0, 1, bins + 1)[1:-1]
+    edges = np.array([0.5]) if pair.share else np.quantile(s, inner), np.quantile(o, inner)
+    if not any(pair.r) and (pair.noise == "unequal spread" or pair.spread == 1 or pair.share):
+        return 0.0, edges  # independent, or symmetric in each group
+    levels = (len(edges[0]) + 1, bins)
+    counts = sum(_joint_counts(*_coded(*pair.sample(rng, shape), edges), levels) for _ in range(parts))
+    return float(find_metric("RANK").effect(Counts(np.asarray(counts)))[0]), edges

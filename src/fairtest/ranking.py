@@ -19,6 +19,8 @@ __all__ = ["NEAR_COPY", "fold", "nearest_bound", "reported"]
 
 NEAR_COPY = 0.5
 """Two contexts that share more than this part of the people of both are near-copies."""
+NEARLY = 0.75
+"""Of near-copies, a simpler one is shown if its bound is at least this part of the strongest one's."""
 
 
 def nearest_bound(low: FloatArray, high: FloatArray, strength: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -70,15 +72,20 @@ def _subsets(columns: frozenset[str]) -> Iterator[frozenset[str]]:
     return map(frozenset, chain.from_iterable(combinations(columns, k) for k in range(len(columns) + 1)))
 
 
-def fold(members: NDArray[np.uint64], sign: FloatArray) -> list[list[int]]:
-    """Return findings, strongest first, each with the near-copies of it that come later.
+def fold(
+    contexts: Sequence[Context], members: NDArray[np.uint64], sign: FloatArray, bound: FloatArray
+) -> list[list[int]]:
+    """Return groups of near-copies, strongest first, each led by the one to show.
 
-    Leaving out some of the rejected hypotheses keeps the guarantee for those that are shown.
+    Of contexts that hold nearly the same people the one with the fewest predicates is shown, if it is nearly as
+    strong as the strongest. Leaving out some of the rejected hypotheses keeps the guarantee for those that are shown.
 
     Parameters
     ----------
+    contexts, bound
+        Strongest first.
     members
-        Who is in each context, strongest first: a bit for each person.
+        Who is in each context: a bit for each person.
     sign
         The direction of each effect; contexts of different direction are no copies.
     """
@@ -92,4 +99,11 @@ def fold(members: NDArray[np.uint64], sign: FloatArray) -> list[list[int]]:
             kept[int(alike.argmax())].append(i)
         else:
             kept.append([i])
-    return kept
+    led = [_led_by_the_simplest(group, contexts, bound) for group in kept]
+    return sorted(led, key=lambda group: group[0])
+
+
+def _led_by_the_simplest(group: list[int], contexts: Sequence[Context], bound: FloatArray) -> list[int]:
+    strong = [i for i in group if bound[i] >= NEARLY * bound[group[0]]]
+    leader = min(strong, key=lambda i: (len(contexts[i]), i))
+    return [leader, *(i for i in group if i != leader)]

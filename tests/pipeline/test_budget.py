@@ -201,6 +201,7 @@ def test_a_run_that_fails_gives_its_set_back(error, answered_before):
 def test_an_interrupt_anywhere_in_the_run_gives_the_set_back(monkeypatch, stage):
     source = source_of()
     first, second = trained(source), trained(source, "paid")
+    ft.train([first, second])
 
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -312,3 +313,21 @@ def test_one_investigation_needs_no_list():
     ft.train(investigation, min_size=60)
     ft.test(investigation)
     assert len(ft.report(investigation)) == 1
+
+
+def test_what_was_trained_apart_is_not_tested_together():
+    source = source_of()
+    first, second = trained(source), trained(source, "paid")
+    with pytest.raises(ft.UsageError, match=r"train\(\[a, b\]\)"):
+        ft.test([first, second])
+    assert source.budget.left == source.budget.size
+
+
+def test_explaining_by_nothing_spends_nothing():
+    source = source_of()
+    investigation = trained(source)
+    ft.test([investigation])
+    left = source.budget.left
+    with pytest.raises(ft.InputError, match="'by'"):
+        ft.explain(investigation, by=[])
+    assert source.budget.left == left

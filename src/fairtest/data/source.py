@@ -165,7 +165,7 @@ def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
 
 
 def _inside(argument: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+    if isinstance(value, bool) or not hasattr(value, "__float__") or not 0 < float(value) < 1:
         raise InputError(
             f"The {argument!r} of DataSource must be a number between 0 and 1, both excluded. Got {value!r} instead."
         )

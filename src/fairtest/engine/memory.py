@@ -163,8 +163,10 @@ class MemoryEngine:
             values = self._table[variable.parts[0].column].values
             assert values is not None
             return values
-        scored = target.summary is SummaryKind.MOMENTS and variable.scores
-        return variable.values(self._table) if scored else variable.codes(self._table)
+        number = target.summary is SummaryKind.MOMENTS or (
+            target.summary is SummaryKind.GROUP_MOMENTS and variable is target.measured
+        )
+        return variable.values(self._table) if number else variable.codes(self._table)
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context, a bit for each person."""

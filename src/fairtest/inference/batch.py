@@ -12,14 +12,16 @@ from fairtest.engine.contract import Rows
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
     from fairtest.summaries import Summary
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Batch", "Keyed", "canonical_table"]
+__all__ = ["Batch", "Keyed", "canonical_strata", "canonical_table", "relabelled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,17 @@ class Batch:
     def rows(self, i: int) -> Rows:
         """Return the people of a hypothesis in an order that does not hang on that of the data."""
         people = self.fetch(i)
-        order = np.lexsort((people.output, people.protected, people.stratum))
-        return Rows(people.protected[order], people.output[order], people.stratum[order], {})
+        numbers = [v for v in (people.protected, people.output) if v.dtype.kind == "f"]
+        protected, output = (
+            v if v.dtype.kind == "f" else self._coded(v, numbers) for v in (people.protected, people.output)
+        )
+        stratum = relabelled(people.stratum, people.protected, people.output)
+        order = np.lexsort((output, protected, stratum))
+        return Rows(protected[order], output[order], stratum[order], {})
+
+    def _coded(self, codes: IntArray, numbers: Sequence[FloatArray]) -> IntArray:
+        """Return codes of groups whose order says nothing (one-way layouts) in an order of their own."""
+        return relabelled(codes, *numbers) if self.metric.summary is SummaryKind.GROUP_MOMENTS else codes
 
     def generator(self, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.random.Generator:
         """Return a generator that hangs on the seed and on the numbers at hand only, not on their place in line."""
@@ -102,9 +113,31 @@ class Keyed:
 
 
 def canonical_table(table: IntArray) -> IntArray:
-    """Return ``[..., output, protected]`` without empty lines, lines ordered by size: names leave no trace in it."""
-    axes = tuple(range(table.ndim - 2))
-    rows, columns = table.sum(axis=(*axes, -1)), table.sum(axis=(*axes, -2))
-    row_order = np.argsort(-rows, kind="stable")[: np.count_nonzero(rows)]
-    column_order = np.argsort(-columns, kind="stable")[: np.count_nonzero(columns)]
-    return table[..., row_order[:, None], column_order]
+    """Return ``[output, protected]`` without empty lines, lines ordered by what is in them: names leave no trace."""
+    rows = _line_order(table)
+    columns = _line_order(table.T)
+    return np.asarray(table[np.ix_(rows, columns)])
+
+
+def _line_order(lines: IntArray) -> IntArray:
+    """Return the lines that are not empty, the fullest first, equally full ones by their sorted contents."""
+    contents = np.sort(lines, axis=1)
+    order: IntArray = np.lexsort((*contents.T, -lines.sum(axis=1)))
+    return order[: np.count_nonzero(lines.sum(axis=1))]
+
+
+def canonical_strata(tables: IntArray) -> IntArray:
+    """Return ``[stratum, output, protected]`` with the strata in an order that does not hang on their names."""
+    flat = tables.reshape(len(tables), -1)
+    return np.asarray(tables[np.lexsort((*flat.T, -flat.sum(axis=1)))])
+
+
+def relabelled(codes: IntArray, *columns: NDArray[Any]) -> IntArray:
+    """Return codes numbered by how many people have them, and by the sums of other columns where those tie."""
+    codes = np.asarray(codes)
+    size = int(codes.max(initial=-1)) + 1
+    sums = [np.round(np.bincount(codes, weights=c.astype(float), minlength=size), 9) for c in columns]
+    order = np.lexsort((*sums, -np.bincount(codes, minlength=size)))
+    label = np.empty(size, dtype=codes.dtype)
+    label[order] = np.arange(size)
+    return np.asarray(label[codes])

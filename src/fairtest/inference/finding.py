@@ -79,7 +79,7 @@ class Stratum:
     Attributes
     ----------
     values
-        The explanatory attributes and their values here (a bin of a numeric one reads ``20 < age ≤ 35``).
+        The explanatory attributes and their values here (a bin of a numeric one reads ``> 20, ≤ 35``).
     interval
         Simultaneous over the family, as everywhere; None where the effect is undefined.
     p_value, p_value_raw

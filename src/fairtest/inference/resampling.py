@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.exceptions import InputError
+from fairtest.inference.batch import canonical_strata
 from fairtest.inference.bootstrap import bca_from_rows, bca_from_table, draws_for
 from fairtest.inference.permutation import RowSampler, TableSampler
 from fairtest.inference.row_effects import row_effect
@@ -92,7 +93,7 @@ def by_table(batch: Batch) -> bool:
 def table_of(batch: Batch, i: int) -> IntArray:
     """Return the counts of one hypothesis."""
     assert isinstance(batch.summary, Counts)
-    return np.asarray(batch.summary.counts[i])
+    return canonical_strata(np.asarray(batch.summary.counts[i]))
 
 
 def checked_rows(batch: Batch, i: int) -> Rows:

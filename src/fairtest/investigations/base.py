@@ -161,7 +161,7 @@ def _two_roles(name: str, first: str, second: str) -> InputError:
 
 
 def _protected_names(protected: str | Sequence[str | tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    given = [protected] if isinstance(protected, str) else list(protected)
+    given = [protected] if isinstance(protected, str) else list(protected or ())
     groups = tuple(dict.fromkeys(names_of("protected", g) for g in given))
     if not groups or not all(groups):
         raise InputError("'protected' must name at least one column: protected='sex' or protected=['sex', 'race'].")

@@ -66,7 +66,7 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
-        untestable=int(np.isnan(estimates.effect).sum()),
+        untestable=int(np.isnan(estimates.p_raw).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
         significant_strata=_significant_strata(validated, source.level),
         left_out=engine.left_out(choices.number, asked.target),
@@ -97,4 +97,5 @@ def _shown(engine: Engine, validated: Validated, significant: BoolArray, choices
     if paper:
         return [[i] for i in ranked]
     members = engine.members(choices.number, [asked.conditions[i] for i in ranked])
-    return [[ranked[i] for i in group] for group in fold(members, sign[ranked])]
+    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked])
+    return [[ranked[i] for i in group] for group in groups]

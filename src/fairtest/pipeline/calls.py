@@ -11,7 +11,15 @@ from fairtest.exceptions import InputError
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
 from fairtest.pipeline.answers import answer, put
-from fairtest.pipeline.choices import Training, as_batch, chosen_correction, min_people, one_of, train_choices
+from fairtest.pipeline.choices import (
+    Training,
+    as_batch,
+    check_trained_together,
+    chosen_correction,
+    min_people,
+    one_of,
+    train_choices,
+)
 from fairtest.pipeline.search import find_contexts, known_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
@@ -114,6 +122,7 @@ def test(
     trainings: list[Training] = [i.require_training("test") for i in batch]
     preset = preset or trainings[0].choices.preset
     correction = chosen_correction(correction, preset).name
+    check_trained_together(batch)
     source = batch[0].source
     source.budget.check()
     asked = [
@@ -161,6 +170,8 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     results: Results = investigation.require_results("explain")
     training: Training = investigation.require_training("explain")
     names = names_of("by", by)
+    if not names:
+        raise InputError("'by' must name at least one explanatory attribute: explain(investigation, by='department').")
     conditional = investigation.conditioned_on(names)
     found = []
     left_out = 0

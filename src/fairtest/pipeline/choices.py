@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from fairtest.data.source import check_preset
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, UsageError, unknown_name
 from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.reporting.assemble import TrainChoices
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.inference.multiplicity import Correction
 
-__all__ = ["Training", "as_batch", "chosen_correction", "min_people", "one_of", "train_choices"]
+__all__ = [
+    "Training",
+    "as_batch",
+    "check_trained_together",
+    "chosen_correction",
+    "min_people",
+    "one_of",
+    "train_choices",
+]
 
 SEARCHES = ("auto", "tree", "exhaustive")
 SCORES = ("bound", "point")
@@ -36,7 +44,7 @@ class Training:
 
 def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[Investigation]:
     """Return the investigations as a list, all on the same source."""
-    batch = [investigations] if isinstance(investigations, Investigation) else list(investigations)
+    batch = [investigations] if isinstance(investigations, Investigation) else list(investigations or ())
     if not batch:
         raise InputError("There is no investigation. Give at least one: train([Testing(source, ...)]).")
     for each in batch:
@@ -45,6 +53,19 @@ def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[In
         if each.source is not batch[0].source:
             raise InputError("Investigations of one batch must have the same DataSource: they share its test set.")
     return batch
+
+
+def check_trained_together(batch: Sequence[Investigation]) -> None:
+    """Raise if a context of one investigation speaks of the output of another."""
+    for each in batch:
+        others = frozenset[str]().union(*(o.outputs for o in batch if o is not each))
+        for found in each.require_training("test").found:
+            for context in found.contexts:
+                if shared := context.columns & others:
+                    raise UsageError(
+                        f"The contexts of one investigation speak of {', '.join(sorted(shared))}, the output of "
+                        "another. What is tested together must be trained together: train([a, b]), then test([a, b])."
+                    )
 
 
 def train_choices(
