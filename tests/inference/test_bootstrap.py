@@ -178,9 +178,7 @@ def test_never_defined_replicates_leave_the_interval_open():
     counts = np.array([[[10, 20], [20, 30]]])
 
     def only_here(tables):
-        return np.where(
-            (tables == counts[..., :, :, :]).all(axis=(-1, -2, -3)) & (tables.ndim == 3), 0.5, np.nan
-        )
+        return np.where((tables == counts[..., :, :, :]).all(axis=(-1, -2, -3)) & (tables.ndim == 3), 0.5, np.nan)
 
     assert bca_from_table(counts, only_here, 0.05, 200, rng(20)) == (-np.inf, np.inf)
 

@@ -32,9 +32,7 @@ class Coin:
 
 
 def run(coins, seed=0, fixed_p=(), alpha=0.05, **options):
-    return sequential_p_values(
-        coins, fixed_p=fixed_p, alpha=alpha, rng=np.random.default_rng(seed), **options
-    )
+    return sequential_p_values(coins, fixed_p=fixed_p, alpha=alpha, rng=np.random.default_rng(seed), **options)
 
 
 def test_never_zero_and_of_the_stated_form():
@@ -111,9 +109,7 @@ def test_valid_under_the_null():
     for level in (0.05, 0.005):
         assert (p <= level).mean() <= level + 2.6 * np.sqrt(level * (1 - level) / p.size)
     bound = 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / families)
-    assert (
-        0.02 <= false_findings(p) <= bound < false_findings(np.random.default_rng(9).binomial(64, true) / 64)
-    )
+    assert 0.02 <= false_findings(p) <= bound < false_findings(np.random.default_rng(9).binomial(64, true) / 64)
 
 
 def false_findings(p):

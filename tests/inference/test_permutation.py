@@ -238,9 +238,7 @@ def test_rows_of_any_type_are_permuted_within_strata_only():
 
 
 def test_rows_without_strata_and_with_undefined_draws():
-    sampler = RowSampler(
-        np.arange(4), np.arange(4), None, lambda s, o, e: 1.0 if (s == o).all() else float("nan")
-    )
+    sampler = RowSampler(np.arange(4), np.arange(4), None, lambda s, o, e: 1.0 if (s == o).all() else float("nan"))
     assert sampler.draw(20, rng()) == 20
 
 
