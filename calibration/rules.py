@@ -73,8 +73,17 @@ class Weak:
     warning: str
 
 
-KNOWN_WEAK: tuple[Weak, ...] = ()
-"""What no method at hand repairs."""
+KNOWN_WEAK: tuple[Weak, ...] = (
+    Weak("CORR: log-normal * errors, *, effect 0.[37]", TAILS),
+    Weak("CORR: t3 errors, *, effect 0.[37]", TAILS),
+    Weak("CORR: binary group of threefold spread, *, effect 0.2", TAILS),
+    Weak("conditional CORR: log-normal 1 errors*, effect 0.3", TAILS),
+    Weak("ETA: *log-normal 1 errors, *", SKEWED),
+    Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
+    Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", SKEWED),
+    Weak("conditional ETA: 3 groups, log-normal 1 errors*", UNCALIBRATED),
+)
+"""What no method at hand repairs: skewed or heavy-tailed errors beside an effect, and rare groups of larger spread."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,6 +132,7 @@ TEST = (
         "NAME",
         "How p-values are corrected for the number of tests: pooled, holm, weighted-holm, bonferroni, bh, by.",
     ),
+    _option("Test", "--tolerance", "NUMBER", "The largest effect that does not matter, such as 0.05.", type=float),
     _default("Test", "--method", "auto", "How p-values are found: auto or resampling."),
     _option("Test", "--preset", "NAME", "'paper' for Algorithm 1 as written, Holm, equal shares."),
     _default("Test", "--seed", 0, "Fixes the split: the same seed gives the same report."),

@@ -50,7 +50,7 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
         investigation = ft.Testing(source, **asked)
         ft.train([investigation], **_train_options(options), progress=status)
         if not options["train_only"]:
-            chosen = {name: options[name] for name in ("correction", "method", "preset")}
+            chosen = {name: options[name] for name in ("correction", "method", "tolerance", "preset")}
             ft.test([investigation], **chosen, progress=status)
     if options["train_only"]:
         _propose(investigation)

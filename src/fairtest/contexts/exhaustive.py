@@ -127,12 +127,14 @@ def conjunctions(
     *,
     depth: int,
     min_people: float,
+    every: bool = False,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
     Conjunctions with the same people as one of fewer predicates are left out, and so are thresholds next to one of
     the same direction that shows the association more surely. Where there are many candidates, only those are kept
-    that stand out from the larger contexts around them.
+    that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
+    people, or the same people as a shorter one: then the outputs have no say.
     """
     tables: dict[tuple[int, ...], NDArray[Any]] = {(): engine.total(TRAIN, target)}
     found: list[_Kept] = []
@@ -146,10 +148,10 @@ def conjunctions(
                 deeper[chosen] = sums
             evaluated = _Evaluated(chosen, sums, tables, axes, target, strength, min_people)
             looked_at += int(np.count_nonzero(evaluated.enough))
-            keep = evaluated.peaks
+            keep = evaluated.populated if every else evaluated.peaks
             found.append(_Kept(chosen, np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
         tables = deeper
-    return _gathered(found, axes, looked_at)
+    return _gathered(found, axes, looked_at, wide=looked_at > WIDE and not every)
 
 
 class _Evaluated:
@@ -172,6 +174,7 @@ class _Evaluated:
         self.enough: BoolArray = size >= max(min_people, 1)
         for people in around:
             self.enough = self.enough & (size < people)
+        self.populated = self.enough.copy()
         self.z, self.link = np.full(size.shape, np.nan), np.full(size.shape, np.inf)
         if self.enough.any():
             here = strength.evidence(target.wrap(sums[self.enough]))
@@ -222,8 +225,7 @@ class _Kept:
         return _Kept(self.chosen, self.places[at], self.z[at], self.link[at])
 
 
-def _gathered(found: Sequence[_Kept], axes: Sequence[ItemAxis], looked_at: int) -> Candidates:
-    wide = looked_at > WIDE
+def _gathered(found: Sequence[_Kept], axes: Sequence[ItemAxis], looked_at: int, wide: bool) -> Candidates:
     if wide:
         found = [kept.linked(LEAST_LINK) for kept in found]
     contexts = tuple(

@@ -12,6 +12,7 @@ from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunction
 from fairtest.contexts.search import Found
 from fairtest.contexts.tree import HistogramScorer, grow
 from fairtest.data.holdout import TRAIN
+from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
 from fairtest.summaries import by_stratum
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Searcher", "half_link"]
 
 EXHAUSTIVE_DEPTH = 3
+MOST_FIXED = 5000
+"""The most contexts that are tested on everybody at once."""
 
 
 class Searcher:
@@ -77,6 +80,32 @@ class Searcher:
     def exhaustive(self) -> Found:
         """Return every conjunction of a few predicates."""
         return self._union(None)
+
+    def fixed(self) -> Found:
+        """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
+        axes = item_axes(self._axes, self._table)
+        few = None
+        for depth in range(1, feasible_depth(axes, self._target, min(EXHAUSTIVE_DEPTH, self._settings.max_depth)) + 1):
+            more = conjunctions(
+                self._engine,
+                self._target,
+                axes,
+                self._strength,
+                depth=depth,
+                min_people=self._settings.min_people,
+                every=True,
+            )
+            if len(more.contexts) > MOST_FIXED:
+                break
+            few = more
+        if few is None and axes:
+            raise InputError(
+                f"Without a split the family must be small: single predicates alone make over {MOST_FIXED:,} contexts. "
+                "Name fewer contextual attributes (contextual=[...]), or let the data be divided (split=True)."
+            )
+        contexts = (Context(), *(() if few is None else few.contexts))
+        nothing = np.zeros(len(contexts))
+        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), len(contexts), nothing, nothing)
 
     def auto(self) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""

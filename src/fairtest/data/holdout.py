@@ -52,14 +52,29 @@ class Holdout:
     def __init__(self, n_rows: int, budget: int, train_size: float, seed: int) -> None:
         train = int(np.floor(n_rows * train_size + 1e-9))
         share, extra = divmod(n_rows - train, budget)
-        self.sizes = (train, *(share + (i < extra) for i in range(budget)))
+        self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
         order = np.argsort(position_hash(n_rows, seed), kind="stable")
         numbers = np.repeat(np.arange(budget + 1, dtype=np.int16), self.sizes)
-        self._set_of_row = np.empty(n_rows, dtype=np.int16)
+        self._n_rows = n_rows
+        self._set_of_row: NDArray[np.int16] | None = np.empty(n_rows, dtype=np.int16)
         self._set_of_row[order] = numbers
+
+    @classmethod
+    def undivided(cls, n_rows: int) -> Holdout:
+        """Return the split that is none: everybody is in the training set and in the only test set.
+
+        Valid only where nothing is chosen by looking at the outputs of the training set.
+        """
+        whole = cls.__new__(cls)
+        whole.sizes = (n_rows, n_rows)
+        whole._set_of_row = None
+        whole._n_rows = n_rows
+        return whole
 
     def rows(self, number: int) -> NDArray[np.intp]:
         """Return the positions of a set's rows, in order."""
+        if self._set_of_row is None:
+            return np.arange(self._n_rows)
         return np.flatnonzero(self._set_of_row == number)
 
 

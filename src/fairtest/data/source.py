@@ -44,6 +44,9 @@ class DataSource:
         tenths; in the paper's preset, all sets are equally large.
     seed
         Fixes the split and all other randomness: the same seed gives the same report.
+    split
+        False uses everybody for one question: no training set, a budget of 1, and contexts that are fixed beforehand by
+        the columns (every conjunction of a few predicates, at most some thousand).
     categorical, numeric, ordered
         The kinds of columns where the guess is wrong; ``ordered`` maps a column to its values from low to high.
     favourable, reference
@@ -73,6 +76,7 @@ class DataSource:
         train_size: float | None = None,
         seed: int = 0,
         *,
+        split: bool = True,
         categorical: Sequence[str] = (),
         numeric: Sequence[str] = (),
         ordered: Mapping[str, Sequence[Level]] | None = None,
@@ -88,7 +92,12 @@ class DataSource:
         check_preset(preset)
         self.budget = Budget(_whole("budget", budget, "the number of test sets"))
         self.conf = _inside("conf", conf)
-        self.train_size = self._share(train_size, preset)
+        self.split = bool(split)
+        if not self.split and (self.budget.size > 1 or train_size is not None or preset is not None):
+            raise InputError(
+                "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
+            )
+        self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
         if engine != "memory":
             raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
@@ -104,7 +113,8 @@ class DataSource:
         )
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
-        self.holdout = Holdout(self.table.n_rows, budget, self.train_size, seed)
+        n_rows = self.table.n_rows
+        self.holdout = Holdout(n_rows, budget, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
         if min(self.holdout.sizes) < FEWEST:
             raise InputError(
                 f"There are too few people: {self.table.n_rows:,} divided by budget={budget} and train_size="
@@ -142,6 +152,8 @@ class DataSource:
 
     def __repr__(self) -> str:
         train, *tests = self.holdout.sizes
+        if not self.split:
+            return f"DataSource({self.table.name!r}: {train:,} people, undivided; {self.budget.left} left)"
         sets = f"1 test set of {tests[0]:,}" if len(tests) == 1 else f"{len(tests)} test sets of {tests[-1]:,}"
         return (
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtest.contexts.context import Context, Predicate
+    from fairtest.inference.verdict import Verdict
     from fairtest.types import Interval, Level
 
-__all__ = ["CountTable", "Finding", "GroupTable", "Stratum", "Table"]
+__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Stratum", "Table"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ class Finding:
     folded
         How many near-copies of the context (groups that share most of their people with it) are significant too and
         not shown.
+    verdict
+        What the simultaneous interval says about the tolerance; None where none was stated.
     notes
         Warnings about this number, in words: a weak method, strata left out.
     """
@@ -142,6 +145,7 @@ class Finding:
     ratio_interval: Interval | None = None
     label: str | None = None
     folded: int = 0
+    verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
 

@@ -192,14 +192,34 @@ def _step_up(ordered: FloatArray, factor: FloatArray) -> FloatArray:
 corrections: dict[str, Correction] = {
     correction.name: correction
     for correction in (
-        Correction("pooled", "step-down, weighted by the evidence in the training set", pooled, rank_levels, True),
-        Correction("holm", "Holm", _plain(holm), equal_levels),
         Correction(
-            "weighted-holm", "Holm, weighted by the rank of the evidence in training", weighted_holm, rank_levels, True
+            "pooled",
+            "step-down; a hypothesis with more evidence in the training set is tested at a larger level",
+            pooled,
+            rank_levels,
+            True,
         ),
-        Correction("bonferroni", "Bonferroni", _plain(bonferroni), equal_levels),
-        Correction("bh", "Benjamini–Hochberg", _plain(benjamini_hochberg), equal_levels),
-        Correction("by", "Benjamini–Yekutieli", _plain(benjamini_yekutieli), equal_levels),
+        Correction("holm", "Holm's procedure", _plain(holm), equal_levels),
+        Correction(
+            "weighted-holm",
+            "Holm's procedure, with weights that fall with the rank of the evidence in the training set",
+            weighted_holm,
+            rank_levels,
+            True,
+        ),
+        Correction("bonferroni", "Bonferroni's inequality", _plain(bonferroni), equal_levels),
+        Correction(
+            "bh",
+            "the procedure of Benjamini and Hochberg, for the share of false findings",
+            _plain(benjamini_hochberg),
+            equal_levels,
+        ),
+        Correction(
+            "by",
+            "the procedure of Benjamini and Yekutieli, for the share of false findings",
+            _plain(benjamini_yekutieli),
+            equal_levels,
+        ),
     )
 }
 """The corrections by name."""

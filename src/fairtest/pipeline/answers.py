@@ -9,7 +9,9 @@ import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
 from fairtest.inference.describe import Describer
+from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
+from fairtest.inference.verdict import detectable, verdict
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of, searcher_of
 from fairtest.ranking import fold, nearest_bound, reported
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
+    from fairtest.inference.finding import Finding
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
     from fairtest.reporting.assemble import TestChoices
@@ -47,10 +50,10 @@ def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min
     settings = TestSettings(
         number=choices.number,
         level=source.level,
-        correction=chosen_correction(choices.correction),
+        correction=chosen_correction(choices.correction, split=source.split),
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
-        train_share=train / (train + test),
+        train_share=train / (train + test) if source.split else 0.0,
         resampling=choices.method == "resampling",
     )
     return [_attribute(source, v, choices) for v in validate(engine, asked, settings)]
@@ -70,9 +73,27 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
         significant_strata=_significant_strata(validated, source.level),
         left_out=engine.left_out(choices.number, asked.target),
-        population=describer.finding(0),
-        findings=tuple(replace(describer.finding(i), folded=len(copies)) for i, *copies in groups),
+        population=_judged(describer.finding(0), choices),
+        findings=tuple(_judged(replace(describer.finding(i), folded=len(copies)), choices) for i, *copies in groups),
+        detectable=_detectable(validated, source.level),
     )
+
+
+def _judged(finding: Finding, choices: TestChoices) -> Finding:
+    """Return a finding with what it says about the tolerance."""
+    if choices.tolerance is None or finding.effect is None or finding.interval is None:
+        return finding
+    said = verdict(finding.metric, finding.effect, finding.interval, choices.tolerance, finding.size)
+    return replace(finding, verdict=said)
+
+
+def _detectable(validated: Validated, level: float) -> float | None:
+    """Return how large an effect over everybody would have been seen."""
+    e = validated.contexts
+    together, single = (float(e.low[0]), float(e.high[0])), (float(e.low_single[0]), float(e.high_single[0]))
+    if not np.isfinite([*together, *single]).all():
+        return None
+    return detectable(validated.asked.question.metric.signed, together, single, float(normal_quantile(level)))
 
 
 def _significant_strata(validated: Validated, level: float) -> int:

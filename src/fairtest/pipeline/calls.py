@@ -14,11 +14,13 @@ from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     Training,
     as_batch,
+    check_tolerance,
     check_trained_together,
     chosen_correction,
     min_people,
     one_of,
     train_choices,
+    undivided,
 )
 from fairtest.pipeline.search import find_contexts, known_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
@@ -77,6 +79,8 @@ def train(
         max_depth, min_size if min_leaf_size is None else min_leaf_size, search, score, aggregate, preset
     )
     source = batch[0].source
+    if not source.split:
+        choices = undivided(choices, search)
     settings = SearchSettings(
         choices.max_depth, min_people(source, choices), choices.score, choices.aggregate, choices.search
     )
@@ -98,6 +102,7 @@ def test(
     *,
     correction: str | None = None,
     method: str = "auto",
+    tolerance: float | None = None,
     preset: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> None:
@@ -113,15 +118,19 @@ def test(
         control the share of false findings only.
     method
         ``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.
+    tolerance
+        The largest effect that does not matter; each finding then says whether the disparity is beyond it, within it,
+        or whether there is not enough data to say, and how many people it would take.
     preset
         ``"paper"`` for Holm, ranking by simultaneous intervals, and near-copies shown.
     """
     batch = as_batch(investigations)
     check_preset(preset)
     one_of("method", method, METHODS)
+    check_tolerance(tolerance)
     trainings: list[Training] = [i.require_training("test") for i in batch]
     preset = preset or trainings[0].choices.preset
-    correction = chosen_correction(correction, preset).name
+    correction = chosen_correction(correction, preset, split=batch[0].source.split).name
     check_trained_together(batch)
     source = batch[0].source
     source.budget.check()
@@ -133,7 +142,7 @@ def test(
     if progress is not None:
         progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
     with source.budget.draw() as number:
-        choices = TestChoices(number, correction, method, preset)
+        choices = TestChoices(number, correction, method, preset, tolerance)
         answers = iter(answer(source, asked, choices, trainings[0].choices.min_size))
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(answers) for _ in investigation.questions)
@@ -181,7 +190,12 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
         left_out += len(significant) - len(kept)
         found.append(known_contexts(investigation.source, question, (searched.contexts[0], *kept)))
     conditional.training = Training(results.training, tuple(found))
-    test([conditional], correction=correction or results.test.correction, method=results.test.method)
+    test(
+        [conditional],
+        correction=correction or results.test.correction,
+        method=results.test.method,
+        tolerance=results.test.tolerance,
+    )
     if left_out:
         note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
         conditional.results = replace(conditional.results, notes=(note,))
@@ -204,6 +218,7 @@ def audit(
     aggregate: Aggregate | None = None,
     correction: str | None = None,
     method: str = "auto",
+    tolerance: float | None = None,
     preset: str | None = None,
     out_dir: str | PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -227,5 +242,7 @@ def audit(
     investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
-    test([investigation], correction=correction, method=method, preset=preset, progress=progress)
+    check_tolerance(tolerance)
+    choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}
+    test([investigation], progress=progress, **choices)  # type: ignore[arg-type]
     return report([investigation], out_dir)[0]

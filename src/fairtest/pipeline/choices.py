@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from fairtest.data.source import check_preset
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Training",
     "as_batch",
+    "check_tolerance",
     "check_trained_together",
     "chosen_correction",
     "min_people",
     "one_of",
     "train_choices",
+    "undivided",
 ]
 
 SEARCHES = ("auto", "tree", "exhaustive")
@@ -68,6 +70,15 @@ def check_trained_together(batch: Sequence[Investigation]) -> None:
                     )
 
 
+def check_tolerance(tolerance: float | None) -> None:
+    """Raise unless the tolerance is a size an effect can have."""
+    if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
+        raise InputError(
+            "The 'tolerance' must be a number between 0 and 1, such as 0.05 for five points. "
+            f"Got {tolerance!r} instead."
+        )
+
+
 def train_choices(
     max_depth: int, min_size: int, search: str | None, score: str | None, aggregate: str | None, preset: str | None
 ) -> TrainChoices:
@@ -105,8 +116,22 @@ def min_people(source: DataSource, choices: TrainChoices) -> float:
     return choices.min_size if paper else choices.min_size * source.train_size
 
 
-def chosen_correction(name: str | None, preset: str | None = None) -> Correction:
-    """Return the correction of a name; by default the pooled one, in the paper's preset Holm's."""
+def undivided(choices: TrainChoices, search: str | None) -> TrainChoices:
+    """Return the choices for a source that is not split: the contexts are fixed beforehand."""
+    if search not in (None, "auto", "exhaustive") or choices.preset is not None:
+        raise InputError("split=False fixes the contexts beforehand: it goes with search='exhaustive' and no preset.")
+    return replace(choices, search="exhaustive")
+
+
+def chosen_correction(name: str | None, preset: str | None = None, *, split: bool = True) -> Correction:
+    """Return the correction of a name; by default the pooled one, in the paper's preset and without split Holm's."""
     if name is not None and name not in corrections:
         raise unknown_name("correction", name, corrections)
-    return corrections[name or ("holm" if preset == "paper" else "pooled")]
+    chosen = corrections[name or ("holm" if preset == "paper" or not split else "pooled")]
+    if chosen.weighted and not split:
+        plain = ", ".join(repr(k) for k, c in corrections.items() if not c.weighted)
+        raise InputError(
+            f"The correction {chosen.name!r} weights hypotheses by a training set, and split=False has none. "
+            f"Use one of {plain}."
+        )
+    return chosen

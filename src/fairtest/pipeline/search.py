@@ -14,6 +14,7 @@ from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, SearchSettings
 from fairtest.contexts.tree import grow
 from fairtest.engine.memory import MemoryEngine
+from fairtest.exceptions import InputError
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
     """Search the training set for the contexts of one question."""
+    if not source.split:
+        return _fixed_contexts(source, question, settings)
     if question.metric.summary is SummaryKind.ROWS:
         engine = engine_of(source)
         axes = _axes(source, question)
@@ -49,6 +52,14 @@ def find_contexts(source: DataSource, question: Question, settings: SearchSettin
         return grow(scorer, source.table, settings)
     searcher = searcher_of(source, question, settings)
     return {"auto": searcher.auto, "tree": searcher.tree, "exhaustive": searcher.exhaustive}[settings.search]()
+
+
+def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
+    if question.metric.summary is SummaryKind.ROWS:
+        raise InputError(
+            f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
+        )
+    return searcher_of(source, question, settings).fixed()
 
 
 def known_contexts(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Found:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
-from fairtest.reporting.wording import sentence
+from fairtest.reporting.numbers import scale_for
+from fairtest.reporting.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
 
@@ -45,6 +46,7 @@ class TestChoices:
     correction: str
     method: str
     preset: str | None
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class AttributeResult:
     left_out: int
     population: Finding
     findings: tuple[Finding, ...]
+    detectable: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
         attributes=tuple(
-            _attribute(investigation, found, looked_at, results.training.min_size)
+            _attribute(investigation, found, looked_at, results)
             for found, looked_at in zip(results.attributes, results.looked_at, strict=True)
         ),
         notes=results.notes,
@@ -94,13 +97,17 @@ def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
     return levels[1] if kind is Kind.BINARY else None
 
 
-def _attribute(investigation: Investigation, found: AttributeResult, looked_at: int, least: int) -> AttributeReport:
+def _attribute(
+    investigation: Investigation, found: AttributeResult, looked_at: int, results: Results
+) -> AttributeReport:
     level = investigation.source.level
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
+        least = results.training.min_size
         words = sentence(finding, found.population, explanatory=investigation.explanatory, least=least)
-        return replace(finding, sentence=words)
+        tolerance = verdict_words(finding, results.test.tolerance)
+        return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 
     shown = (found.population, *found.findings)
     shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
@@ -115,9 +122,25 @@ def _attribute(investigation: Investigation, found: AttributeResult, looked_at: 
         significant=len(found.significant_contexts) + found.significant_strata,
         reported=len(found.findings) + found.population.significant + shown_strata,
         left_out=found.left_out,
-        population=worded(found.population),
+        population=_with_what_could_be_seen(worded(found.population), found),
         findings=tuple(worded(f) for f in found.findings),
+        detectable=found.detectable,
     )
+
+
+def _with_what_could_be_seen(population: Finding, found: AttributeResult) -> Finding:
+    """Say, where nothing was found, how large a disparity could have been."""
+    if found.detectable is None or found.significant_contexts:
+        return population
+    return replace(population, notes=(*population.notes, seen_words(population, found.detectable, found.question)))
+
+
+def seen_words(population: Finding, size: float, question: Question) -> str:
+    """Return how large an effect would have been seen, in words."""
+    shown = scale_for(population.metric, population.effect).estimate(abs(size)).lstrip("+")
+    if question.metric.signed:
+        return f"A link of about {shown} over everybody would have been seen with a chance of 80 %."
+    return f"A link above {shown} over everybody is ruled out at this confidence."
 
 
 def _data(investigation: Investigation, number: int) -> DataInfo:
@@ -184,4 +207,5 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
         score=train.score,
         aggregate=train.aggregate,
         method=test.method,
+        tolerance=test.tolerance,
     )

@@ -63,6 +63,7 @@ class Settings:
     score: str
     aggregate: str
     method: str
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,9 @@ class AttributeReport:
         Contexts in which the effect is undefined on the test set.
     significant, reported
         Of the contexts, the population and their strata: significant, and shown.
+    detectable
+        How large an effect over everybody would have been seen with a chance of 80 % (for a metric without sign: the
+        largest that is not ruled out); None where it is not known.
     left_out
         People of the test set left out because the attribute, the output or an explanatory value is missing.
     """
@@ -99,6 +103,7 @@ class AttributeReport:
     left_out: int
     population: Finding
     findings: tuple[Finding, ...]
+    detectable: float | None = None
 
 
 @dataclass(frozen=True)

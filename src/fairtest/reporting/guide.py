@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from fairtest.inference.multiplicity import corrections
 from fairtest.reporting.numbers import base_metric, count, fixed
 from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line, spoken
 from fairtest.reporting.wording import headline
@@ -136,6 +137,8 @@ def how_sure(report: Report) -> str:
     output = "a label" if report.kind == "discovery" else spoken(report.output)
     by = joined([spoken(a.name) for a in report.attributes] or ["nothing"], "or")
     text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
+    if undivided(report):
+        text = f"All {count(data.rows)} people were tested, in groups that were fixed beforehand. "
     if settings.correction.lower().startswith(_FALSE_DISCOVERY):
         text += f"Of the reported links at most {per_cent(settings.level)} are expected to be flukes. "
     else:
@@ -216,16 +219,34 @@ def method(report: Report) -> str:
     sizes = f"{count(data.train)} people to look for groups, and {sets} ({count(data.test)} people)"
     within = f", comparing only people with {distinct_columns(report.explanatory)}" if report.explanatory else ""
     ordered = "simultaneous" if settings.preset == "paper" else "single"
-    return (
+    chosen = (
         f"The {count(data.rows)} people were divided at random: {sizes}. "
         f"On the first, groups were searched for in which the link between attribute and output is strong{within}. "
         f"On the test set, untouched until then, each was tested once. "
-        f"The {_many(report.tested, 'p-value')} were corrected together ({settings.correction}). "
+    )
+    if undivided(report):
+        chosen = (
+            f"All {count(data.rows)} people were used for one question. The groups are all those that a few "
+            f"conditions on the columns make, whatever the output; each was tested once{within}. "
+        )
+    return (
+        f"{chosen}"
+        f"The {_many(report.tested, 'p-value')} were corrected together: {_correction(settings.correction)}. "
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
         f"effect alone; both stand at {per_cent(1 - settings.level)}. "
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
         f"not lead on luck. Nothing was added to any count."
     )
+
+
+def undivided(report: Report) -> bool:
+    """Whether everybody was tested, without a training set."""
+    return report.data.rows == report.data.train == report.data.test
+
+
+def _correction(name: str) -> str:
+    """Return what a correction does, in words."""
+    return corrections[name].title if name in corrections else name
 
 
 def settings_lines(report: Report) -> list[tuple[str, str]]:

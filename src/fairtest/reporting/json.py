@@ -106,6 +106,9 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "significant": bool(finding.significant),
         "ratio": _plain(finding.ratio),
         **_interval("ratio_interval", finding.ratio_interval),
+        "folded": finding.folded,
+        "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
+        "people_needed": None if finding.verdict is None else finding.verdict.needed,
         "notes": list(finding.notes),
     }
 

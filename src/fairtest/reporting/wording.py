@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
+from fairtest.inference.verdict import Outcome
 from fairtest.reporting.clauses import clause
 from fairtest.reporting.numbers import base_metric, count, scale_for
 from fairtest.reporting.phrases import (
@@ -269,3 +270,21 @@ def _named(metric: str) -> str:
         "RANK": "rank correlation",
         "ETA": "η²",
     }.get(base_metric(metric), metric)
+
+
+def verdict_words(finding: Finding, tolerance: float | None) -> tuple[str, ...]:
+    """Return what the data say about the tolerance that was stated, in a sentence; nothing without one."""
+    if finding.verdict is None or tolerance is None:
+        return ()
+    if base_metric(finding.metric) == "RATIO":
+        allowed = f"ratios from {1 - tolerance:.2f} to {1 / (1 - tolerance):.2f}"
+    else:
+        allowed = scale_for(finding.metric, finding.effect).estimate(tolerance).lstrip("+")
+    words = {
+        Outcome.ABOVE: "the disparity is beyond it",
+        Outcome.BELOW: "the disparity is within it",
+        Outcome.UNKNOWN: "not enough data to say",
+    }[finding.verdict.outcome]
+    needed = finding.verdict.needed
+    more = f"; it would take about {count(needed)} people of this group" if needed else ""
+    return (f"Against the tolerance ({allowed}): {words}{more}.",)
