@@ -52,9 +52,7 @@ TAILS = (
     "correlation (RANK) is safer."
 )
 SKEWED = "The numbers are very skewed: the interval of η² may be too narrow. Ranks (RANK) are safer where they fit."
-TINY = "Over a fifth of these people are in strata with expected counts below 1: the interval may be too narrow."
 UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
-BOOTSTRAP = "Test by permutation, interval by bootstrap: not calibrated for this metric."
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,10 @@ KNOWN_WEAK: tuple[Weak, ...] = (
     Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
     Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", SKEWED),
     Weak("conditional ETA: 3 groups, log-normal 1 errors*", UNCALIBRATED),
+    Weak("conditional RANK: *, effect 0.3", UNCALIBRATED),
 )
-"""What no method at hand repairs: skewed or heavy-tailed errors beside an effect, and rare groups of larger spread."""
+"""What no method at hand repairs: skewed or heavy-tailed errors beside an effect, rare groups of
+larger spread, and ranks in tiny strata, whose correlation is smaller than that of many people."""
 
 
 @dataclass(frozen=True, eq=False)

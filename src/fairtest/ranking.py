@@ -19,7 +19,7 @@ __all__ = ["NEAR_COPY", "fold", "nearest_bound", "reported"]
 
 NEAR_COPY = 0.5
 """Two contexts that share more than this part of the people of both are near-copies."""
-NEARLY = 0.75
+NEARLY = 0.9
 """Of near-copies, a simpler one is shown if its bound is at least this part of the strongest one's."""
 
 

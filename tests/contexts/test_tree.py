@@ -74,7 +74,7 @@ class Search:
         return grow(scorer, self.source.table, setting)
 
     def sizes(self, found):
-        conditions = [conditions_of(c, self.engine.axis) for c in found.contexts]
+        conditions = conditions_of(found.contexts, self.engine.axis)
         return self.target.wrap(self.engine.tables(TRAIN, conditions, self.target)).size
 
 
@@ -606,7 +606,7 @@ def test_the_mask_of_a_context_is_the_people_the_engine_counts():
     ]
     assert {p.op for p in predicates} == {Op.AT_MOST, Op.ABOVE, Op.IS, Op.IN, Op.MISSING}
     for number in (TRAIN, 1):
-        conditions = [conditions_of(c, search.engine.axis) for c in contexts]
+        conditions = conditions_of(contexts, search.engine.axis)
         sizes = search.target.wrap(search.engine.tables(number, conditions, search.target)).size
         for context, size in zip(contexts, sizes, strict=True):
             assert context.mask(frame)[numbers == number].sum() == size, str(context)

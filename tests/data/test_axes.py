@@ -229,4 +229,4 @@ def test_contexts_find_their_codes_again(seed):
     for name, axis in axes.items():
         for split in range(n_splits(axis)):
             for predicate, condition in children(axis, split, table[name]):
-                assert conditions_of(Context.of([predicate]), axes.__getitem__) == (condition,)
+                assert conditions_of([Context.of([predicate])], axes.__getitem__) == ((condition,),)

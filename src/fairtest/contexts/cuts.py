@@ -63,12 +63,21 @@ def items(axis: Axis, column: Column) -> list[tuple[Predicate, Condition]]:
     return parts + (cuts[0][2:] if axis.missing is not None else [])
 
 
-def conditions_of(context: Context, axis_of: Callable[[str], Axis | None]) -> tuple[Condition, ...]:
-    """Return a context as an engine understands it.
+def conditions_of(
+    contexts: Iterable[Context], axis_of: Callable[[str], Axis | None]
+) -> tuple[tuple[Condition, ...], ...]:
+    """Return contexts as an engine understands them.
 
-    Every predicate must be one that :func:`children` can give for the axis.
+    Every predicate must be one that :func:`children` can give for its axis.
     """
-    return tuple(_condition(p, _present(axis_of(p.column))) for p in context.predicates)
+    known: dict[Predicate, Condition] = {}
+
+    def condition(predicate: Predicate) -> Condition:
+        if predicate not in known:
+            known[predicate] = _condition(predicate, _present(axis_of(predicate.column)))
+        return known[predicate]
+
+    return tuple(tuple(condition(p) for p in context.predicates) for context in contexts)
 
 
 def _present(axis: Axis | None) -> Axis:

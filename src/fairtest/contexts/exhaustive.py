@@ -42,6 +42,10 @@ WIDE = 5000
 """From this many candidates on, only those are kept that stand out from the larger contexts around them …"""
 LEAST_LINK = 0.5
 """… by this many standard deviations."""
+FINE_DEPTH = 2
+"""Conjunctions of more predicates than this use a few thresholds of each number only."""
+COARSE = 7
+"""… namely so many, at equally spaced quantiles."""
 FEWEST_OUTSIDE = 20
 """A context is compared with the rest of a larger one only if that has so many people."""
 
@@ -59,13 +63,20 @@ class ItemAxis:
         """The number of predicates."""
         return len(self.predicates)
 
+    thresholds: int = 0
+
     @property
     def runs(self) -> tuple[slice, ...]:
         """The runs of thresholds of the same direction."""
-        if self.axis.thresholds is None:
-            return ()
-        n = len(self.axis.thresholds)
-        return slice(0, n), slice(n, 2 * n)
+        return (slice(0, self.thresholds), slice(self.thresholds, 2 * self.thresholds)) if self.thresholds else ()
+
+    def coarse(self) -> ItemAxis:
+        """Return the axis with a few thresholds only, for longer conjunctions."""
+        if self.thresholds <= COARSE:
+            return self
+        few = np.unique(np.round((np.arange(1, COARSE + 1) * (self.thresholds + 1)) / (COARSE + 1) - 1).astype(int))
+        kept = [*few, *(few + self.thresholds), *range(2 * self.thresholds, self.size)]
+        return ItemAxis(self.axis, tuple(self.predicates[i] for i in kept), self.matrix[kept], len(few))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,24 +110,35 @@ def item_axes(axes: Sequence[Axis], table: Table) -> list[ItemAxis]:
     made = []
     for axis in sorted(axes, key=lambda a: a.column):
         parts = items(axis, table[axis.column])
-        made.append(ItemAxis(axis, tuple(p for p, _ in parts), membership([c for _, c in parts], axis.size)))
+        matrix = membership([c for _, c in parts], axis.size)
+        made.append(ItemAxis(axis, tuple(p for p, _ in parts), matrix, len(axis.thresholds or ())))
     return made
 
 
 def feasible_depth(axes: Sequence[ItemAxis], target: Target, most: int) -> int:
     """Return how many predicates can be combined without looking at more candidates than is bearable."""
-    sizes = np.array([a.size for a in axes], dtype=float)
     cells = target.n_cells * int(np.prod(target.sum_shape or (1,)))
-    largest = np.sort(sizes)[::-1]
-    ways = np.ones(1)  # elementary symmetric polynomials of the sizes: the number of conjunctions of each length
-    for size in sizes:
-        ways = (np.append(ways, 0.0) + size * np.append(0.0, ways))[: most + 1]
     depth = 0
     for k in range(1, min(most, len(axes)) + 1):
-        if ways[1 : k + 1].sum() * cells > MOST_NUMBERS or np.prod(largest[:k]) * cells > MOST_CELLS:
+        sizes = np.array([a.size for a in at_depth(axes, k)], dtype=float)
+        largest = np.sort(sizes)[::-1][:k]
+        if _conjunctions_of(sizes, k) * cells > MOST_NUMBERS or np.prod(largest) * cells > MOST_CELLS:
             break
         depth = k
     return depth
+
+
+def at_depth(axes: Sequence[ItemAxis], depth: int) -> list[ItemAxis]:
+    """Return the axes with the predicates that conjunctions of a length are made of."""
+    return list(axes) if depth <= FINE_DEPTH else [a.coarse() for a in axes]
+
+
+def _conjunctions_of(sizes: FloatArray, length: int) -> float:
+    """Return how many conjunctions of a length there are: the elementary symmetric polynomial of the sizes."""
+    ways = np.ones(1)
+    for size in sizes:
+        ways = (np.append(ways, 0.0) + size * np.append(0.0, ways))[: length + 1]
+    return float(ways[length])
 
 
 def conjunctions(
@@ -140,18 +162,19 @@ def conjunctions(
     found: list[_Kept] = []
     looked_at = 0
     for k in range(1, depth + 1):
+        here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
         deeper: dict[tuple[int, ...], NDArray[Any]] = {}
         for chosen in combinations(range(len(axes)), k):
-            joint = engine.joint(TRAIN, [axes[i].axis for i in chosen], target)
-            sums = collapse(joint, [axes[i].matrix for i in chosen])
+            joint = engine.joint(TRAIN, [here[i].axis for i in chosen], target)
+            sums = collapse(joint, [here[i].matrix for i in chosen])
             if k < depth:
-                deeper[chosen] = sums
-            evaluated = _Evaluated(chosen, sums, tables, axes, target, strength, min_people)
+                deeper[chosen] = sums if k != FINE_DEPTH else collapse(joint, [next_axes[i].matrix for i in chosen])
+            evaluated = _Evaluated([here[i] for i in chosen], chosen, sums, tables, target, strength, min_people)
             looked_at += int(np.count_nonzero(evaluated.enough))
             keep = evaluated.populated if every else evaluated.peaks
-            found.append(_Kept(chosen, np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
+            found.append(_Kept([here[i] for i in chosen], np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
         tables = deeper
-    return _gathered(found, axes, looked_at, wide=looked_at > WIDE and not every)
+    return _gathered(found, looked_at, wide=looked_at > WIDE and not every)
 
 
 class _Evaluated:
@@ -159,15 +182,15 @@ class _Evaluated:
 
     def __init__(
         self,
+        axes: Sequence[ItemAxis],
         chosen: tuple[int, ...],
         sums: NDArray[Any],
         smaller: dict[tuple[int, ...], NDArray[Any]],
-        axes: Sequence[ItemAxis],
         target: Target,
         strength: Strength,
         min_people: float,
     ) -> None:
-        self._axes = [axes[i] for i in chosen]
+        self._axes = axes
         parents = [np.expand_dims(smaller[tuple(j for j in chosen if j != i)], place) for place, i in enumerate(chosen)]
         size = strength.sizes(sums, target)
         around = [strength.sizes(p, target) for p in parents]
@@ -214,7 +237,7 @@ class _Evaluated:
 class _Kept:
     """What is kept of the conjunctions over some attributes: the positions of their predicates, and the evidence."""
 
-    chosen: tuple[int, ...]
+    axes: Sequence[ItemAxis]
     places: IntArray
     z: FloatArray
     link: FloatArray
@@ -222,14 +245,14 @@ class _Kept:
     def linked(self, least: float) -> _Kept:
         """Return those that stand out from what is around them by so much."""
         at = self.link >= least
-        return _Kept(self.chosen, self.places[at], self.z[at], self.link[at])
+        return _Kept(self.axes, self.places[at], self.z[at], self.link[at])
 
 
-def _gathered(found: Sequence[_Kept], axes: Sequence[ItemAxis], looked_at: int, wide: bool) -> Candidates:
+def _gathered(found: Sequence[_Kept], looked_at: int, wide: bool) -> Candidates:
     if wide:
         found = [kept.linked(LEAST_LINK) for kept in found]
     contexts = tuple(
-        Context(tuple(axes[i].predicates[j] for i, j in zip(kept.chosen, place, strict=True)))
+        Context(tuple(axis.predicates[j] for axis, j in zip(kept.axes, place, strict=True)))
         for kept in found
         for place in kept.places.tolist()
     )

@@ -72,7 +72,7 @@ class Searcher:
 
     def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
         """Return the evidence in each stratum of each context, row by row."""
-        conditions = [conditions_of(c, self._engine.axis) for c in contexts]
+        conditions = conditions_of(contexts, self._engine.axis)
         summary = self._target.wrap(self._engine.tables(TRAIN, conditions, self._target))
         z = self._strength.evidence(by_stratum(summary)).z
         return np.minimum(np.abs(np.nan_to_num(z)), MOST)
@@ -137,7 +137,7 @@ class Searcher:
         """Return the deviate of each context, and that of its difference from the larger contexts around it."""
         around = [[Context(c.predicates[:i] + c.predicates[i + 1 :]) for i in range(len(c))] for c in contexts]
         place = {c: i for i, c in enumerate(dict.fromkeys([*contexts, *(p for each in around for p in each)]))}
-        conditions = [conditions_of(c, self._engine.axis) for c in place]
+        conditions = conditions_of(place, self._engine.axis)
         sums = self._engine.tables(TRAIN, conditions, self._target)
         here = self._strength.evidence(self._target.wrap(sums[[place[c] for c in contexts]]))
         link = np.full(len(contexts), np.inf)

@@ -31,11 +31,26 @@ def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any
     Counts are whole numbers below 2⁵³ and other sums multiples of a power of two, so that adding them as floating-point
     numbers is exact, in whatever order the linear algebra library does it.
     """
-    whole = table.dtype.kind in "iu"
-    sums = table.astype(np.float64)
+    sums = table
+    added: list[tuple[int, FloatArray]] = []
     for axis, matrix in enumerate(matrices):
+        if (matrix.sum(axis=1) == 1).all():
+            sums = _picked(sums, matrix.argmax(axis=1), axis)
+        else:
+            added.append((axis, matrix))
+    if not added:
+        return sums
+    sums = sums.astype(np.float64)
+    for axis, matrix in sorted(added, key=lambda a: a[1].shape[0] / a[1].shape[1]):
         sums = np.moveaxis(np.tensordot(matrix, sums, axes=(1, axis)), 0, axis)
-    return np.rint(sums).astype(np.int64) if whole else sums
+    return np.rint(sums).astype(np.int64) if table.dtype.kind in "iu" else sums
+
+
+def _picked(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:
+    """Return the entries of single codes along an axis."""
+    if codes.size == sums.shape[axis] and (codes == np.arange(codes.size)).all():
+        return sums
+    return sums.take(codes, axis=axis)
 
 
 def conditions_by_columns(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["pooled", "rank_levels", "weighted_holm"]
 
 _MARGIN = 1e-3
+_LARGE, _HOPELESS = 20_000, 0.2
+"""In very large families, adjusted p-values from 0.2 on are given as 1."""
 _STEEPNESS = 1.5
 
 
@@ -77,7 +79,7 @@ def _step_down(together: FloatArray, evidence: FloatArray, scale: float) -> Floa
         left = by_evidence[: last[k]]
         total = float(ndtr((evidence[left[left >= k]] - reached) / scale).sum()) + _MARGIN * own[k]
         largest = max(largest, total)
-        if largest >= 1:
+        if largest >= (1.0 if together.size <= _LARGE else _HOPELESS):
             break
         adjusted[k] = largest
     return adjusted

@@ -35,7 +35,7 @@ __all__ = ["answer", "put"]
 def put(source: DataSource, question: Question, found: Found) -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first."""
     engine = engine_of(source)
-    conditions = tuple(conditions_of(c, engine.axis) for c in found.contexts)
+    conditions = conditions_of(found.contexts, engine.axis)
     target = question.test_target(source, len(found.contexts))
     strata = None
     if question.strata is not None and question.metric.evidence is not None:
