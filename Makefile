@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench calibrate clean
+.PHONY: demo test lint format bench calibrate power clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -37,6 +37,10 @@ bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration
+
+power: $(VENV)/.installed-dev ## how many planted contexts are reported
+	$(BIN)/python -m calibration.power narrow
+	$(BIN)/python -m calibration.power wide
 
 clean:
 	rm -rf $(VENV) demo-report

@@ -40,6 +40,8 @@ NEAR = (1 / 30, 0.1)
 """People are permuted only where the asymptotic p-value is between α/30m and 0.1: outside, no decision hangs on it."""
 FAR = 0.1
 """Above this, no correction can find a p-value small enough."""
+SURE = 1e-3
+"""Below this part of the smallest level, G decides alone if no expected count is below 1."""
 MOMENT_DRAWS = 1000
 AMPLE = 10.0
 """From this smallest expected count on, G has the mean and variance of its χ²."""
@@ -123,12 +125,15 @@ class ScoreRatio:
 class Information:
     """NMI in one table: the G test, or random tables where expected counts are small."""
 
-    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+    def p_values(self, batch: Batch, level: float) -> PValues:
         """Return G's p-values; tables with an expected count below 5 are drawn, unless G is far from any level."""
         counts = self._tables(batch)
         p = information.g_test_p(counts)
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero((information.smallest_expected(counts) < 5) & (np.nan_to_num(p, nan=1.0) <= FAR)):
+        expected = information.smallest_expected(counts)
+        with np.errstate(invalid="ignore"):
+            clear = (p > FAR) | ((p < SURE * level) & (expected >= 1))
+        for i in np.flatnonzero((expected < 5) & ~clear & ~np.isnan(p)):
             table = canonical_table(counts[i])
             samplers[int(i)] = batch.keyed(GSampler(table), table)
         return p, samplers
