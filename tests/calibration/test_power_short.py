@@ -10,6 +10,6 @@ def test_large_planted_contexts_are_reported_exactly():
 
 
 def test_planted_contexts_of_several_shapes_are_found_among_many_columns():
-    trial = wide(0.25, seed=2, people=40_000)
-    assert trial.hits >= 7
+    trial = wide(0.2, seed=1, people=60_000)
+    assert trial.hits >= 8
     assert trial.reported <= 60
