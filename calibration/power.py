@@ -128,8 +128,11 @@ def _plant(
 
 def _narrow_table(trials: int, first: int, **options: Any) -> None:
     total, everything = 0.0, []
-    for size in SIZES:
-        row = [[narrow(size, delta, first + k, **options) for k in range(trials)] for delta in DELTAS]
+    for i, size in enumerate(SIZES):
+        row = [
+            [narrow(size, delta, first + 10_000 * (len(DELTAS) * i + j) + k, **options) for k in range(trials)]
+            for j, delta in enumerate(DELTAS)
+        ]
         means = [float(np.mean([t.hits for t in cell])) for cell in row]
         total += sum(means)
         everything += [t for cell in row for t in cell]

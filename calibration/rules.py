@@ -51,7 +51,7 @@ TAILS = (
     "The numbers have very long tails: where there is a correlation its interval may be too narrow. Rank "
     "correlation (RANK) is safer."
 )
-SKEWED = "The numbers are very skewed: the interval of η² may be too narrow. Ranks (RANK) are safer where they fit."
+SKEWED = "The numbers are very skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
 UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
 
 
@@ -109,7 +109,7 @@ def limits(hits: int, trials: int, error: float) -> tuple[float, float]:
     --------
     >>> low, high = limits(9_350, 10_000, 0.05 / 1_000)
     >>> round(low, 4), round(high, 4)
-    (0.9249, 0.9441)
+    (0.9249, 0.9442)
     """
     low = float(betaincinv(hits, trials - hits + 1, error)) if hits else 0.0
     high = float(betaincinv(hits + 1, trials - hits, 1 - error)) if hits < trials else 1.0

@@ -34,7 +34,7 @@ def test_adult() -> None:
 
     if not adult.DATA.exists():
         pytest.skip(f"{adult.DATA.name} is not beside the repository")
-    assert len(adult.run(rows=3_000, repeats=1)) == 3
+    assert len(adult.run(rows=3_000, repeats=1)) == 4
 
 
 def test_adult_says_that_it_was_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,7 +110,7 @@ SOURCE = (
 )
 
 SEARCH = (
-    _option("Search", "--train-size", "SHARE", "The share of the people to search with. Default: half.", type=float),
+    _option("Search", "--train-size", "SHARE", "The share of the people to search with. Default: 0.3.", type=float),
     _default("Search", "--max-depth", 5, "The most conditions that make a group."),
     _default("Search", "--min-size", 100, "The fewest people of the whole table a group may have."),
     _option(

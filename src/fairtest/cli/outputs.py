@@ -39,10 +39,12 @@ class Outputs:
     def __bool__(self) -> bool:
         return self.out is not None or bool(self._files)
 
-    def check(self) -> None:
-        """Raise if something cannot be written, before any work is done."""
+    def check(self, data: str) -> None:
+        """Raise if something cannot be written, or would replace the data, before any work is done."""
         seen: dict[Path | str, str] = {}
         for option, path in self._files.items():
+            if path != STDOUT and Path(path).exists() and Path(data).exists() and Path(path).samefile(data):
+                raise ft.InputError(f"{option} {path!r} is the data itself, which would be lost. Name another file.")
             place = STDOUT if path == STDOUT else Path(path).resolve()
             if place in seen:
                 raise ft.InputError(f"{seen[place]} and {option} cannot both write to {path!r}. Name two files.")

@@ -42,7 +42,7 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
     goes to stdout.
     """
     outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
-    _check(options, outputs)
+    _check(data, options, outputs)
     asked = _questions(options)
     with StatusLine(quiet=options["quiet"]) as status:
         status(f"reading {data}")
@@ -58,7 +58,7 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
         _show(ctx, investigation, outputs)
 
 
-def _check(options: dict[str, Any], outputs: Outputs) -> None:
+def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     """Raise for what can be seen to be wrong before any data is read."""
     if options["budget"] > 1:
         raise ft.InputError(
@@ -70,7 +70,7 @@ def _check(options: dict[str, Any], outputs: Outputs) -> None:
             "--train-only tests nothing, so there is no report to write or to fail on. Take out --train-only, or "
             "--out, --json, --html, --text and --fail-on-findings."
         )
-    outputs.check()
+    outputs.check(data)
 
 
 def _questions(options: dict[str, Any]) -> dict[str, Any]:

@@ -62,13 +62,13 @@ class Searcher:
     def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
         """Return contexts with the evidence for each."""
         z, link = self.evidence(contexts)
-        return Found(contexts, parents, looked_at, half_link(z, link), self._sign(z))
+        return Found(contexts, parents, looked_at, self._weight(half_link(z, link)), self._sign(z))
 
     def known(self, contexts: tuple[Context, ...]) -> Found:
         """Return given contexts with what the training set says of each alone."""
         z, _ = self.evidence(contexts)
         evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
-        return Found(contexts, (-1,) * len(contexts), 0, evidence, self._sign(z))
+        return Found(contexts, (-1,) * len(contexts), 0, self._weight(evidence), self._sign(z))
 
     def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
         """Return the evidence in each stratum of each context, row by row."""
@@ -128,10 +128,15 @@ class Searcher:
         contexts = (*others, *few.contexts)
         evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST) if few.wide else half_link(z, link)
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
-        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), looked_at, evidence, self._sign(z))
+        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), looked_at, self._weight(evidence), self._sign(z))
+
+    def _weight(self, evidence: FloatArray) -> FloatArray:
+        """Return evidence that hypotheses may be weighted by: none for a metric whose errors are only guessed."""
+        return np.zeros(len(evidence)) if self._strength.metric.evidence is None else evidence
 
     def _sign(self, z: FloatArray) -> FloatArray:
-        return np.sign(np.nan_to_num(z)) if self._strength.metric.signed else np.zeros(len(z))
+        directed = self._strength.metric.signed and self._strength.metric.evidence is not None
+        return np.sign(np.nan_to_num(z)) if directed else np.zeros(len(z))
 
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
         """Return the deviate of each context, and that of its difference from the larger contexts around it."""

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Procedure", "procedure_for"]
 
+TINY_GROUP = 10
+"""Contexts with a group of fewer people are permuted when numbers are compared between groups …"""
+MOST_PERMUTED = 5000
+"""… up to so many people in all."""
 SMALL = 1000
 """Up to this many people, correlations are tested by studentised permutation."""
 NEAR = (1 / 30, 0.1)
@@ -48,7 +52,12 @@ AMPLE = 10.0
 
 
 class Procedure(Protocol):
-    """How to test, and how to give an interval."""
+    """How to test, and how to give an interval.
+
+    ``cautious`` says whether the asymptotic p-value errs on the safe side, so that only close calls need draws.
+    """
+
+    cautious: bool
 
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return raw p-values, NaN where undefined or drawn, and the samplers of those that are drawn.
@@ -94,6 +103,8 @@ def two_by_two(batch: Batch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 class ScoreDifference:
     """DIFF and its conditional form: the skewness-corrected score test, and its inversion."""
 
+    cautious = True
+
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the score p-values."""
         return score.difference_p(*two_by_two(batch)), {}
@@ -107,6 +118,8 @@ class ScoreDifference:
 
 class ScoreRatio:
     """RATIO in one stratum: the same p-value, the inversion over ratios."""
+
+    cautious = True
 
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the score p-values, undefined where the ratio is."""
@@ -124,6 +137,8 @@ class ScoreRatio:
 
 class Information:
     """NMI in one table: the G test, or random tables where expected counts are small."""
+
+    cautious = False
 
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return G's p-values; tables with an expected count below 5 are drawn, unless G is far from any level."""
@@ -152,6 +167,8 @@ class Information:
 
 class ConditionalInformation:
     """Conditional NMI: the strata's G over their entropy, against a χ² with the permutation mean and variance."""
+
+    cautious = False
 
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the p-values of the moment-matched χ²."""
@@ -205,6 +222,8 @@ class ConditionalInformation:
 class Correlation:
     """CORR and its conditional form: t of atanh r; small contexts by studentised permutation."""
 
+    cautious = True
+
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
         p = correlation.correlation_p(self._sums(batch))
@@ -232,6 +251,8 @@ class Correlation:
 class Rank:
     """RANK in one stratum: t of atanh ρ with the variance of its influence function."""
 
+    cautious = True
+
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the asymptotic p-values."""
         return rank.spearman_p(self._tables(batch)), {}
@@ -240,7 +261,15 @@ class Rank:
         """Return the interval of the same standard error."""
         return rank.spearman_interval(self._tables(batch), alpha)
 
-    notes = staticmethod(no_notes)
+    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+        """Warn where one of two groups has few people."""
+        tables = self._tables(batch)
+        margins = [tables.sum(axis=axis) for axis in (1, 2)]
+        few = np.zeros(len(tables), dtype=bool)
+        for margin in margins:
+            two = np.count_nonzero(margin, axis=1) == 2
+            few |= two & (np.where(margin > 0, margin, np.inf).min(axis=1) < TINY_GROUP)
+        return [(FEW,) if f else () for f in few]
 
     @staticmethod
     def _tables(batch: Batch) -> IntArray:
@@ -250,6 +279,8 @@ class Rank:
 
 class ConditionalRank:
     """RANK within strata: the correlation of ranks within strata, tested as a correlation."""
+
+    cautious = True
 
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
@@ -278,18 +309,24 @@ class ConditionalRank:
 class OneWay:
     """ETA and its conditional form: Brown and Forsythe's F*, and the inversion of a scaled noncentral χ²."""
 
-    def p_values(self, batch: Batch, level: float) -> PValues:
-        """Return the p-values of F*; with strata, small contexts near the level are permuted."""
+    cautious = False
+
+    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+        """Return the p-values of F*; contexts with strata or with a tiny group are permuted.
+
+        F* collapses where a group of two or three people happens to have hardly any variance.
+        """
         groups = self._groups(batch)
         p = oneway.brown_forsythe_p(groups)
+        tiny = smallest_group(groups) < TINY_GROUP
+        wanted = (tiny | (groups.n.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
         samplers: dict[int, Sampler] = {}
-        if groups.n.shape[1] > 1:
-            for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
-                people = batch.rows(int(i))
-                by, x = people.protected, people.output
-                if by.dtype.kind == "f":
-                    by, x = x, by
-                samplers[int(i)] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+        for i in np.flatnonzero(wanted & (np.nan_to_num(p, nan=1.0) <= FAR)):
+            people = batch.rows(int(i))
+            by, x = people.protected, people.output
+            if by.dtype.kind == "f":
+                by, x = x, by
+            samplers[int(i)] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
         return p, samplers
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
@@ -297,16 +334,18 @@ class OneWay:
         return widen_to_zero(*oneway.eta_interval(self._groups(batch), alpha), p, alpha)
 
     def notes(self, batch: Batch) -> list[tuple[str, ...]]:
-        """Warn of skewed numbers, and of strata."""
+        """Warn of skewed numbers, of long tails, of tiny groups, and of strata."""
         groups = self._groups(batch)
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = groups.s2.sum(axis=(1, 2)) / batch.size
-            skewness = groups.s3.sum(axis=(1, 2)) / batch.size / spread**1.5
+            skewness = np.abs(groups.s3.sum(axis=(1, 2)) / batch.size / spread**1.5)
+            kurtosis = groups.s4.sum(axis=(1, 2)) / batch.size / spread**2
         conditional = (UNCALIBRATED,) if groups.n.shape[1] > 1 else ()
-        text = (
-            "The numbers are very skewed: the interval of η² may be too narrow. Ranks (RANK) are safer where they fit."
-        )
-        return [(*conditional, text) if abs(g) > 2 else conditional for g in skewness]
+        found = []
+        for g, k, n in zip(skewness, kurtosis, smallest_group(groups), strict=True):
+            skewed = (SKEWED,) if g > 2 or k > 7 else ()
+            found.append((*conditional, *skewed, *((TINY,) if n < 5 else ())))
+        return found
 
     @staticmethod
     def _groups(batch: Batch) -> oneway.Groups:
@@ -315,7 +354,16 @@ class OneWay:
         return oneway.Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
 
 
+SKEWED = "The numbers are very skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
+FEW = "One of the two groups has fewer than ten people here: the interval may be too narrow."
+TINY = "A group has fewer than five people here: the interval may be too narrow."
 UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
+
+
+def smallest_group(groups: oneway.Groups) -> FloatArray:
+    """Return the people of the smallest group that is there, over all strata of each context."""
+    present = np.where(groups.n > 0, groups.n, np.inf)
+    return np.asarray(present.min(axis=(1, 2)))
 
 
 def near(p: FloatArray, level: float) -> BoolArray:
@@ -345,6 +393,7 @@ def tail_notes(sums: correlation.CentralSums) -> list[tuple[str, ...]]:
     """Return a warning for each context whose numbers have very long tails."""
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtosis = np.fmax(sums.n * sums.s40 / sums.s20**2, sums.n * sums.s04 / sums.s02**2)
+        kurtosis = np.where((sums.s11**2 > 0.04 * sums.s20 * sums.s02) & (kurtosis > 12), np.inf, kurtosis)
     text = (
         "The numbers have very long tails: where there is a correlation its interval may be too narrow. Rank "
         "correlation (RANK) is safer."

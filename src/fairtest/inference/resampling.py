@@ -33,6 +33,8 @@ MOST_TABLE = 10_000
 class Resampling:
     """Monte-Carlo permutation of the protected attribute within strata; bootstrap of people within strata."""
 
+    cautious = False
+
     def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, dict[int, Sampler]]:  # noqa: ARG002
         """Return a sampler for each hypothesis whose effect is defined."""
         effect = batch.effect

@@ -33,8 +33,10 @@ __all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
 
 MOST_DRAWS = 1 << 17
 """Enough where likely hypotheses are tested at larger levels than α/m."""
-HOPE = 10.0
-"""By how much an asymptotic p-value is trusted not to be too large."""
+ALL_DRAWS, FEWEST_DRAWS = 1 << 24, 1 << 13
+"""About how many draws are made in all, and the fewest that each hypothesis may get."""
+HOPE, DOUBT = 10.0, 30.0
+"""By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
 ALL_INTERVALS = 1000
 """Up to this many contexts, all of them get intervals; in larger families only what is significant."""
 
@@ -236,23 +238,42 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
         rng=rng,
         adjust=adjust,
         growth=2 if len(known) <= ALL_INTERVALS else 4,
-        most=MOST_DRAWS if settings.correction.weighted else None,
+        most=_most_draws(len(drawn), settings),
     )
     for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
         member.p = p
 
 
+def _most_draws(hypotheses: int, settings: TestSettings) -> int | None:
+    """Return the cap on the draws of one hypothesis, lower where many must be drawn."""
+    share = max(ALL_DRAWS // hypotheses, FEWEST_DRAWS)
+    if settings.correction.weighted:
+        return min(share, MOST_DRAWS)
+    return None if share >= MOST_DRAWS else share
+
+
 def _drop_hopeless(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> None:
-    """Spare the draws of hypotheses that would not be rejected even with a tenth of their asymptotic p-value."""
-    hopeful = np.concatenate([m.p.copy() for m in family])
+    """Spare the draws that no decision hangs on.
+
+    Hypotheses that would not be rejected even with a tenth of their asymptotic p-value, and, where the asymptotic
+    method is cautious, those that would be rejected even with thirty times it.
+    """
     starts = np.cumsum([0, *(len(member.p) for member in family)])
+    hopeful, doubtful = (np.concatenate([m.p for m in family]) for _ in range(2))
     for start, member in zip(starts, family, strict=False):
         places = start + np.array(list(member.samplers), dtype=int)
         hopeful[places] = np.where(np.isnan(hopeful[places]), 1e-300, hopeful[places] / HOPE)
+        doubt = DOUBT if member.procedure.cautious else np.inf
+        doubtful[places] = np.minimum(np.nan_to_num(doubtful[places], nan=1.0) * doubt, 1.0)
     with np.errstate(invalid="ignore"):
-        rejected = settings.correction.adjust(hopeful, prior) <= settings.level
+        possible = settings.correction.adjust(hopeful, prior) <= settings.level
+        certain = settings.correction.adjust(doubtful, prior) <= settings.level
     for start, member in zip(starts, family, strict=False):
-        member.samplers = {i: s for i, s in member.samplers.items() if rejected[start + i] or np.isnan(member.p[i])}
+        member.samplers = {
+            i: s
+            for i, s in member.samplers.items()
+            if np.isnan(member.p[i]) or (possible[start + i] and not certain[start + i])
+        }
 
 
 def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:

@@ -42,7 +42,8 @@ def pooled(p: FloatArray, prior: Prior) -> FloatArray:
     Parameters
     ----------
     p
-        Raw p-values, two-sided; NaN is no member of the family.
+        Raw p-values, two-sided; NaN is no member of the family. Inside, they are one-sided in the direction seen in
+        training; what comes out is never below what went in.
 
     References
     ----------
@@ -58,7 +59,7 @@ def pooled(p: FloatArray, prior: Prior) -> FloatArray:
     adjusted = np.empty(member.size)
     adjusted[order] = _step_down(together[order], train * known.evidence[order], test)
     result = np.full(p.shape, np.nan)
-    result[member] = np.maximum(adjusted, p[member] / 2)
+    result[member] = np.maximum(adjusted, p[member])
     return result
 
 
@@ -106,7 +107,7 @@ def weighted_holm(p: FloatArray, prior: Prior) -> FloatArray:
     adjusted = np.empty(member.size)
     adjusted[order] = np.minimum(stepped, 1.0)
     result = np.full(p.shape, np.nan)
-    result[member] = adjusted
+    result[member] = np.maximum(adjusted, p[member])
     return result
 
 

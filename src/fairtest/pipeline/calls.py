@@ -143,11 +143,13 @@ def test(
         progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
     with source.budget.draw() as number:
         choices = TestChoices(number, correction, method, preset, tolerance)
-        answers = iter(answer(source, asked, choices, trainings[0].choices.min_size))
+        answers = answer(source, asked, choices, trainings[0].choices.min_size)
+    family = sum(a.tested for a in answers)
+    given = iter(answers)
     for investigation, training in zip(batch, trainings, strict=True):
-        attributes = tuple(next(answers) for _ in investigation.questions)
+        attributes = tuple(next(given) for _ in investigation.questions)
         looked_at = tuple(found.looked_at for found in training.found)
-        investigation.results = Results(training.choices, choices, attributes, looked_at)
+        investigation.results = Results(training.choices, choices, attributes, looked_at, family)
 
 
 def report(
@@ -237,12 +239,13 @@ def audit(
     else:
         source = DataSource(data, preset=preset, **source_options)
     source.budget.check()
+    chosen_correction(correction, preset, split=source.split)
+    check_tolerance(tolerance)
     if out_dir is not None:
         report_folder(out_dir)
     investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
-    check_tolerance(tolerance)
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}
     test([investigation], progress=progress, **choices)  # type: ignore[arg-type]
     return report([investigation], out_dir)[0]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fairtest.investigations.question import Question
     from fairtest.types import Level
 
+FEWEST_NAMED = 10
+"""Smaller groups are not named in a sentence about several."""
+
 __all__ = ["AttributeResult", "Results", "TestChoices", "TrainChoices", "assemble"]
 
 
@@ -72,6 +75,7 @@ class Results:
     test: TestChoices
     attributes: tuple[AttributeResult, ...]
     looked_at: tuple[int, ...]
+    family: int
     notes: tuple[str, ...] = ()
 
 
@@ -89,6 +93,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
             _attribute(investigation, found, looked_at, results)
             for found, looked_at in zip(results.attributes, results.looked_at, strict=True)
         ),
+        family=results.family,
         notes=results.notes,
     )
 
@@ -104,8 +109,7 @@ def _attribute(
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
-        least = results.training.min_size
-        words = sentence(finding, found.population, explanatory=investigation.explanatory, least=least)
+        words = sentence(finding, found.population, explanatory=investigation.explanatory, least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 

@@ -120,6 +120,8 @@ class Report:
         The attributes conditioned on.
     attributes
         One entry for each protected attribute, in the order given.
+    family
+        All hypotheses tested on the same set, those of other investigations of the batch included; 0 for just ours.
     notes
         Remarks about the whole run, in words.
     repeat
@@ -134,6 +136,7 @@ class Report:
     data: DataInfo
     settings: Settings
     attributes: tuple[AttributeReport, ...]
+    family: int = 0
     notes: tuple[str, ...] = ()
     repeat: str = ""
 
@@ -156,6 +159,11 @@ class Report:
     def tested(self) -> int:
         """Hypotheses tested on the test set."""
         return sum(a.tested for a in self.attributes)
+
+    @property
+    def corrected_for(self) -> int:
+        """How many hypotheses p-values are corrected for."""
+        return max(self.family, self.tested)
 
     @property
     def significant(self) -> int:

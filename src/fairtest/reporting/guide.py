@@ -231,7 +231,7 @@ def method(report: Report) -> str:
         )
     return (
         f"{chosen}"
-        f"The {_many(report.tested, 'p-value')} were corrected together: {_correction(settings.correction)}. "
+        f"{_corrected(report)} "
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
         f"effect alone; both stand at {per_cent(1 - settings.level)}. "
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
@@ -242,6 +242,15 @@ def method(report: Report) -> str:
 def undivided(report: Report) -> bool:
     """Whether everybody was tested, without a training set."""
     return report.data.rows == report.data.train == report.data.test
+
+
+def _corrected(report: Report) -> str:
+    """Return how many p-values were corrected together, and how."""
+    how = _correction(report.settings.correction)
+    if report.corrected_for == 1:
+        return f"There is one p-value, and nothing to correct for ({how})."
+    others = ", those of the other questions put to the same set among them" if report.family > report.tested else ""
+    return f"{_many(report.corrected_for, 'p-value').capitalize()} were corrected together{others}: {how}."
 
 
 def _correction(name: str) -> str:

@@ -71,6 +71,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "favourable": _plain(report.favourable),
         "explanatory": list(report.explanatory),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
+        "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
     }

@@ -179,7 +179,11 @@ def _facts(
         yield name, scale.estimate(finding.effect), f"{scale.interval(finding.interval)} simultaneous; {single}"
         yield from _gap(report, finding)
         yield from _ratio(report, finding)
-        yield "Chance alone", typeset_p(finding.p_value), f"corrected for {count(report.tested)} tests"
+        yield (
+            "Chance alone",
+            typeset_p(finding.p_value),
+            f"corrected for {count(report.corrected_for)} {'test' if report.corrected_for == 1 else 'tests'}",
+        )
     share = f"{rate(finding.size / report.data.test)} of the test set" if report.data.test else ""
     yield "People", count(finding.size), share
     yield from _against(attribute, finding, scale)
