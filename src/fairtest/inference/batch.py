@@ -101,11 +101,12 @@ class Batch:
 
 
 class Keyed:
-    """A sampler with a generator of its own."""
+    """A sampler with a generator of its own; ``cost`` is that of a draw, one from a small table being 1."""
 
     def __init__(self, sampler: Sampler, rng: np.random.Generator) -> None:
         self._sampler = sampler
         self._rng = rng
+        self.cost = float(getattr(sampler, "cost", 1.0))
 
     def draw(self, count: int, rng: np.random.Generator, /) -> int:  # noqa: ARG002 - part of the protocol
         """Return the hits among ``count`` draws."""

@@ -40,6 +40,7 @@ class OneWaySampler:
         self._strata = [slice(a, b) for a, b in zip(edges, np.append(edges[1:], cell.size), strict=True)]
         observed = float(self._between(centred[None])[0])
         self._threshold = observed * (1 - 1e-9)
+        self.cost = max(1.0, centred.size / 10)
 
     def draw(self, count: int, rng: np.random.Generator, /) -> int:
         """Return the hits among ``count`` permutations within strata."""

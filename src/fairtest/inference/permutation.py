@@ -97,6 +97,7 @@ class GSampler:
         table = np.asarray(table)
         table = table[table.any(axis=1)][:, table.any(axis=0)]
         self.rows, self.columns = table.sum(axis=1), table.sum(axis=0)
+        self.cost = table.size / 4 if min(table.shape) <= 2 else 2.0 * (table.shape[0] - 1) * (table.shape[1] - 1)
         self._log_term = x_log_x(int(table.sum()))
         observed = float(self._log_term(table).sum())
         self._threshold = observed - _ROUNDING * abs(observed)
@@ -155,6 +156,7 @@ class CorrelationSampler:
         self.y = _centred(o[order], self._strata)
         self._x_squared = self.x**2
         self.observed = float(self._strength(self.y[None])[0])
+        self.cost = max(1.0, self.x.size / 10)
 
     def draw(self, count: int, rng: np.random.Generator) -> int:
         """Return the hits among ``count`` permutations of y within strata."""

@@ -33,8 +33,8 @@ __all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
 
 MOST_DRAWS = 1 << 17
 """Enough where likely hypotheses are tested at larger levels than α/m."""
-ALL_DRAWS, FEWEST_DRAWS = 1 << 24, 1 << 13
-"""About how many draws are made in all, and the fewest that each hypothesis may get."""
+ALL_DRAWS, FEWEST_DRAWS = 1 << 24, 1 << 11
+"""About how many draws from small tables, or their cost, are made in all; the fewest that each hypothesis may get."""
 HOPE, DOUBT = 10.0, 30.0
 """By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
 ALL_INTERVALS = 1000
@@ -238,15 +238,15 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
         rng=rng,
         adjust=adjust,
         growth=2 if len(known) <= ALL_INTERVALS else 4,
-        most=_most_draws(len(drawn), settings),
+        most=_most_draws(sum(getattr(s, "cost", 1.0) for _, s in drawn), settings),
     )
     for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
         member.p = p
 
 
-def _most_draws(hypotheses: int, settings: TestSettings) -> int | None:
-    """Return the cap on the draws of one hypothesis, lower where many must be drawn."""
-    share = max(ALL_DRAWS // hypotheses, FEWEST_DRAWS)
+def _most_draws(cost: float, settings: TestSettings) -> int | None:
+    """Return the cap on the draws of one hypothesis, lower where one draw of each costs more."""
+    share = max(int(ALL_DRAWS / cost), FEWEST_DRAWS)
     if settings.correction.weighted:
         return min(share, MOST_DRAWS)
     return None if share >= MOST_DRAWS else share
