@@ -185,6 +185,15 @@ class TestFailOnFindings:
         assert fairtest("test", people, "-p", "race", "-o", "hired", "--fail-on-findings").code == 0
 
 
+class TestTheData:
+    @pytest.mark.parametrize("option", ["--html", "--json", "--text"])
+    def test_is_never_written_over(self, people: Path, option: str) -> None:
+        before = people.read_bytes()
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", option, people)
+        assert_one_line(run, option, "the data itself")
+        assert people.read_bytes() == before
+
+
 class TestTrainOnly:
     def test_tests_nothing(self, people: Path, drawn: list[int]) -> None:
         run = fairtest("test", people, "-p", "sex", "-o", "hired", "--train-only")

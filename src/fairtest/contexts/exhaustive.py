@@ -208,13 +208,10 @@ class _Evaluated:
     def _links(
         self, here: Evidence, sums: NDArray[Any], parents: Sequence[NDArray[Any]], target: Target, strength: Strength
     ) -> FloatArray:
-        sign = np.sign(here.z) if strength.metric.signed else np.ones_like(here.z)
         smallest = np.full(here.z.shape, np.inf)
         for parent in parents:
             outside = np.broadcast_to(parent, sums.shape)[self.enough] - sums[self.enough]
-            rest = strength.evidence(target.wrap(outside))
-            with np.errstate(invalid="ignore", divide="ignore"):
-                link = sign * (here.effect - rest.effect) / np.sqrt(here.variance + rest.variance)
+            link = here.beyond(strength.evidence(target.wrap(outside)), strength.metric.signed)
             known = (strength.sizes(outside, target) >= FEWEST_OUTSIDE) & ~np.isnan(link)
             smallest = np.where(known, np.minimum(smallest, link), smallest)
         return smallest

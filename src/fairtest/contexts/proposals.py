@@ -152,9 +152,7 @@ class Searcher:
             return here.z, link
         outside = sums[parent] - sums[np.array([place[c] for c in contexts])[child]]
         rest = self._strength.evidence(self._target.wrap(outside))
-        sign = np.sign(here.z) if self._strength.metric.signed else np.ones(len(contexts))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            gap = sign[child] * (here.effect[child] - rest.effect) / np.sqrt(here.variance[child] + rest.variance)
+        gap = here[child].beyond(rest, self._strength.metric.signed)
         known = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
         np.minimum.at(link, child[known], gap[known])
         return here.z, link

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Investigation"]
 
 
-class Investigation:
+class Investigation(ABC):
     """One thing to find out about the people of a data source.
 
     The state follows the stages: ``training`` is what :func:`fairtest.train` found, ``results`` what
@@ -63,8 +64,9 @@ class Investigation:
         self.training: Any = None
         self.results: Any = None
 
+    @abstractmethod
     def _output(self) -> Variable:
-        raise NotImplementedError
+        """Return what the application did, as the metric sees it."""
 
     @property
     def outputs(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 if TYPE_CHECKING:
-    from fairtest.types import BoolArray, FloatArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["MOST", "Evidence", "from_chi_square"]
 
@@ -39,8 +39,14 @@ class Evidence:
     effect: FloatArray
     variance: FloatArray
 
-    def __getitem__(self, at: BoolArray) -> Evidence:
+    def __getitem__(self, at: BoolArray | IntArray) -> Evidence:
         return Evidence(self.z[at], self.effect[at], self.variance[at])
+
+    def beyond(self, rest: Evidence, signed: bool) -> FloatArray:
+        """Return the deviate of "stronger than in the rest", in the direction of the effect here."""
+        sign = np.sign(self.z) if signed else 1.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(sign * (self.effect - rest.effect) / np.sqrt(self.variance + rest.variance))
 
 
 def from_chi_square(statistic: FloatArray, df: FloatArray, n: FloatArray) -> Evidence:
