@@ -68,6 +68,7 @@ def show_traceback(function: Function) -> Function:
 def _say(error: Exception) -> int:
     """Write one line about an error and return the exit code."""
     if isinstance(error, click.Abort):
+        click.echo("fairtest: interrupted; no report was written.", err=True)
         return INTERRUPTED
     if isinstance(error, _HELP):
         error.show()

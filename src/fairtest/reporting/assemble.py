@@ -109,7 +109,7 @@ def _attribute(
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
-        words = sentence(finding, found.population, explanatory=investigation.explanatory, least=FEWEST_NAMED)
+        words = sentence(finding, found.population, explanatory=_strata_names(investigation), least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 
@@ -184,6 +184,16 @@ def _role(investigation: Investigation, column: Column) -> tuple[str, str]:
     if len(column.levels) > MOST_LEVELS:
         return "contextual", f"its {MOST_LEVELS} most frequent values; the rarer ones are pooled"
     return "contextual", ""
+
+
+def _strata_names(investigation: Investigation) -> tuple[str, ...]:
+    """Return the explanatory attributes, numbers with how many bins they are in."""
+    if investigation.strata is None:
+        return ()
+    return tuple(
+        p.column if p.thresholds is None else f"{p.column} (in {len(p.levels)} bins)"
+        for p in investigation.strata.parts
+    )
 
 
 def _bins(investigation: Investigation, name: str) -> str:

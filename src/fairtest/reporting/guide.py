@@ -109,7 +109,10 @@ def funnel(report: Report) -> list[tuple[int, str]]:
     shown_populations = sum(a.population.significant for a in report.attributes)
     besides = f", {count(shown_populations)} of them the whole population" if shown_populations else ""
     return [
-        (report.looked_at, "candidate groups looked at on the training set"),
+        (
+            report.looked_at,
+            "groups fixed beforehand" if undivided(report) else "candidate groups looked at on the training set",
+        ),
         (report.tested, "hypotheses tested on the test set, populations included"),
         (
             report.significant,
