@@ -33,7 +33,7 @@ __all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
 
 MOST_DRAWS = 1 << 17
 """Enough where likely hypotheses are tested at larger levels than α/m."""
-ALL_DRAWS, FEWEST_DRAWS = 1 << 24, 1 << 11
+ALL_DRAWS, FEWEST_DRAWS = 1 << 23, 1 << 11
 """About how many draws from small tables, or their cost, are made in all; the fewest that each hypothesis may get."""
 HOPE, DOUBT = 10.0, 30.0
 """By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
@@ -214,6 +214,8 @@ def _n_strata(summary: Summary) -> int:
 
 def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> None:
     """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
+    if not any(member.samplers for member in family):
+        return
     _drop_hopeless(family, prior, settings)
     for member in family:
         member.p[list(member.samplers)] = np.nan
@@ -237,7 +239,7 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
         alpha=settings.level,
         rng=rng,
         adjust=adjust,
-        growth=2 if len(known) <= ALL_INTERVALS else 4,
+        **({} if len(known) <= ALL_INTERVALS else {"first": 1024, "growth": 8}),
         most=_most_draws(sum(getattr(s, "cost", 1.0) for _, s in drawn), settings),
     )
     for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
