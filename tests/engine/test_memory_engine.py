@@ -240,6 +240,21 @@ def test_shared_prefixes_give_what_single_contexts_give(seed, which):
     assert backwards.tobytes() == alone.tobytes()
 
 
+@CHECKED
+@given(seed=SEEDS, which=st.sampled_from(sorted(PAIRS)))
+def test_sums_over_some_people_are_those_of_their_context(seed, which):
+    _, table, holdout, target, _, _ = setting(seed, which)
+    engine = MemoryEngine(table, holdout)
+    rng = np.random.default_rng(seed)
+    one, other = (random_context(engine, rng) for _ in range(2))
+    inside = engine.members(2, [one, other])
+    tables = engine.tables(2, [one, other, (*one, *other)], target)
+    assert engine.within(2, inside[0], target).tobytes() == tables[0].tobytes()
+    assert engine.within(2, inside[0] & inside[1], target).tobytes() == tables[2].tobytes()
+    alone = engine.within(2, inside[0] & ~inside[1], target)
+    np.testing.assert_allclose(alone, tables[0] - tables[2], rtol=1e-12, atol=1e-9)
+
+
 def test_no_context_is_no_table_and_an_impossible_one_is_empty():
     _, table, holdout, target, _, _ = setting(3)
     engine = MemoryEngine(table, holdout)

@@ -75,5 +75,8 @@ class Engine(Protocol):
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context: ``[context, word]``, a bit for each person."""
 
+    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
+        """Return the sums over some people of a set, given as bits: ``[*cell_shape, *sum_shape]``."""
+
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

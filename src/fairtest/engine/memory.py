@@ -189,6 +189,15 @@ class MemoryEngine:
         bits[: packed.size] = packed
         return bits.view(np.uint64)
 
+    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
+        """Return the sums over some people of a set, given as bits."""
+        rows = self._set(number)
+        rows = rows[np.flatnonzero(np.unpackbits(people.view(np.uint8), count=rows.size))]
+        cells = self._cells_of(target)
+        rows = rows[cells.valid[rows]]
+        sums: NDArray[Any] = add_up(np.zeros(rows.size, np.int8), 1, cells.take(rows), target)[0]
+        return sums
+
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
         rows = self._set(number)

@@ -120,8 +120,8 @@ class Finding:
     ratio, ratio_interval
         For a two-by-two table: rate of the group over rate of the reference group, with its single interval.
     folded
-        How many near-copies of the context (groups that share most of their people with it) are significant too and
-        not shown.
+        How many other significant contexts say the same thing and are not shown: they share most of their people with
+        it, or show nothing outside it and the other findings.
     verdict
         What the simultaneous interval says about the tolerance; None where none was stated.
     notes

@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
+from fairtest.contexts.scoring import Strength
 from fairtest.inference.describe import Describer
 from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.inference.verdict import detectable, verdict
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of, searcher_of
-from fairtest.ranking import fold, nearest_bound, reported
+from fairtest.ranking.comparing import Comparer
+from fairtest.ranking.folding import fold
+from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
-    from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Finding
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
@@ -65,7 +69,7 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
     with np.errstate(invalid="ignore"):
         significant = estimates.p <= source.level
     describer = Describer(engine, source, choices.number, source.level, validated)
-    groups = _shown(engine, validated, significant, choices)
+    groups = _shown(source, validated, significant, choices)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
@@ -103,20 +107,34 @@ def _significant_strata(validated: Validated, level: float) -> int:
         return int(np.count_nonzero(validated.strata.p <= level))
 
 
-def _shown(engine: Engine, validated: Validated, significant: BoolArray, choices: TestChoices) -> list[list[int]]:
-    """Return the contexts to report, strongest first, each with its near-copies.
+def _shown(source: DataSource, validated: Validated, significant: BoolArray, choices: TestChoices) -> list[list[int]]:
+    """Return the contexts to report, strongest first, each with those that say the same thing.
 
-    Ranked by the single interval, in the paper's preset by the simultaneous one, and there without folding.
+    Ranked by the single interval, in the paper's preset by the simultaneous one, and there nothing else is left out.
     """
+    engine = engine_of(source)
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
     paper = choices.preset == "paper"
     low, high = (e.low, e.high) if paper else (e.low_single, e.high_single)
     bound = nearest_bound(low, high, metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))
-    ranked = reported(asked.contexts, significant, sign, bound, e.size.astype(float))
-    if paper:
+    size = e.size.astype(float)
+    ranked = reported(asked.contexts, significant, sign, bound, size)
+    if paper or not ranked:
         return [[i] for i in ranked]
+    shows = None
+    if metric.evidence is not None:
+        target = asked.target if metric.search_summary is None else asked.question.search_target(source)
+        known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
+        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known)
+        ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
+
+        def shows(i: int, people: NDArray[np.uint64]) -> bool:
+            here = sign[ranked[i]]
+            everywhere = bool(significant[0]) and here == sign[0]
+            return comparer.shows(people, here if metric.signed else 0, source.level, beyond=everywhere)
+
     members = engine.members(choices.number, [asked.conditions[i] for i in ranked])
-    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked])
+    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked], shows)
     return [[ranked[i] for i in group] for group in groups]

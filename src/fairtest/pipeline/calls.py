@@ -122,7 +122,8 @@ def test(
         The largest effect that does not matter; each finding then says whether the disparity is beyond it, within it,
         or whether there is not enough data to say, and how many people it would take.
     preset
-        ``"paper"`` for Holm, ranking by simultaneous intervals, and near-copies shown.
+        ``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is
+        stronger than the larger contexts around it.
     """
     batch = as_batch(investigations)
     check_preset(preset)

@@ -172,8 +172,10 @@ def left_out(report: Report) -> list[tuple[str, str]]:
         lines.append((_many(weak, "hypothesis", "hypotheses"), f"not significant: {why}"))
     if covered := max(report.significant - report.reported, 0):
         copies = sum(f.folded for f in report.findings)
-        why = "significant, but no stronger than a larger group that contains them"
-        why += f", or nearly the same people as a group that is shown ({count(copies)})" if copies else ""
+        why = "significant, but no stronger than a larger group that contains them, or not visibly so"
+        why += f", or a link that is that of a group shown, with which they share people ({count(copies)})" * bool(
+            copies
+        )
         lines.append((_many(covered, "group"), why))
     if untestable := sum(a.untestable for a in report.attributes):
         lines.append(

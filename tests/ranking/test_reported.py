@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairtest.contexts.context import Context, Op, Predicate
 from fairtest.metrics.ratio import log_strength
-from fairtest.ranking import nearest_bound, reported
+from fairtest.ranking.reported import nearest_bound, reported
 
 EVERYONE = Context()
 

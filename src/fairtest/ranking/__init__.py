@@ -1,0 +1,1 @@
+"""What matters: which significant contexts are shown, and in which order."""
