@@ -1,7 +1,16 @@
-"""Adult income (section 5.2 of the paper): NMI of income with sex and race, by the paper's settings."""
+"""Adult income (section 5.2 of the paper): NMI of income with sex and race, by the paper's settings.
+
+The paper counts 13 attributes, read here as all but the income and the sampling weight ``fnlwgt``, which says nothing
+about a person. Over 100 seeds (2000 to 2099), years of education are among the three strongest contexts for sex in 85.
+
+For race the paper shows people of at most 42 years who work at most 55 hours. That hung on its split and on its
+smoothing: over the whole file their NMI is 0.0107, everybody's 0.0103, while it is 0.0119 above 21 years and 0.0152
+above 47. What is found is therefore bounded in age from below.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -19,6 +28,7 @@ def adult(paper_data) -> pl.DataFrame:
 def income_reports(frame: pl.DataFrame, seeds: range) -> list[ft.Report]:
     """Audit the frame once for each seed, with the settings of the paper."""
     call = {"protected": ["sex", "race"], "output": "income", "metrics": "NMI", "preset": "paper"}
+    call["exclude"] = "fnlwgt"
     return [ft.audit(frame, **call, max_depth=5, min_size=100, seed=seed) for seed in seeds]
 
 
@@ -76,6 +86,31 @@ def test_the_global_intervals_agree_with_the_papers(reports, attribute, low, hig
 def test_years_of_education_are_among_the_top_three_for_sex(reports):
     top = [any(f.context.columns & EDUCATION for f in r.attributes[0].findings[:3]) for r in reports]
     assert sum(top) >= 6
+
+
+def information(frame: pl.DataFrame) -> float:
+    """Return the NMI of race and income, less the bias of 4 degrees of freedom, counted here from scratch."""
+    joint = frame.group_by("race", "income").len().pivot("income", index="race", values="len").drop("race").to_numpy()
+    shares = np.nan_to_num(joint.astype(float)) / len(frame)
+    by_race, by_income = shares.sum(axis=1), shares.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mutual = np.nansum(shares * np.log(shares / np.outer(by_race, by_income)))
+    least = min(-(p * np.log(p)).sum() for p in (by_race, by_income))
+    return float((mutual - 4 / (2 * len(frame))) / least)
+
+
+def test_race_matters_more_for_older_people(adult, reports):
+    """The paper's context is hardly stronger than everybody; contexts bounded in age from below are."""
+    everybody = information(adult)
+    papers = information(adult.filter(pl.col("age") <= 42, pl.col("hours_per_week") <= 55))
+    assert everybody == pytest.approx(0.0103, abs=1e-4)
+    assert papers == pytest.approx(0.0107, abs=1e-4)
+    for age, expected in ((21, 0.0119), (25, 0.0135), (47, 0.0152)):
+        older = information(adult.filter(pl.col("age") > age))
+        assert older == pytest.approx(expected, abs=1e-4)
+        assert older > papers
+    ages = [p.op for r in reports for f in r.attributes[1].findings[:3] for p in f.predicates if p.column == "age"]
+    assert ages.count(">") > 5 * ages.count("<=")
 
 
 def test_every_finding_holds_on_the_test_half(adult, reports):
