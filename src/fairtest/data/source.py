@@ -130,7 +130,7 @@ class DataSource:
         self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
         if min(self.holdout.sizes) < FEWEST:
             raise InputError(
-                f"There are too few people: {self.table.n_rows:,} divided by {'reuse=True' if self.reuse else f'budget={size}'} and train_size="
+                f"There are too few people: {self.table.n_rows:,} divided by budget={sets} and train_size="
                 f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
             )
 
@@ -205,8 +205,8 @@ class DataSource:
             return f"DataSource({self.table.name!r}: {train:,} people, undivided; {self.budget.left} left)"
         if self.reuse:
             return (
-                f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, a reusable test set of "
-                f"{tests[0]:,}; {self.budget.left} of {self.budget.size} questions left)"
+                f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, a reusable test set "
+                f"of {tests[0]:,}; {self.budget.left} of {self.budget.size} questions left)"
             )
         sets = f"1 test set of {tests[0]:,}" if len(tests) == 1 else f"{len(tests)} test sets of {tests[-1]:,}"
         return (

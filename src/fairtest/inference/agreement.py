@@ -17,13 +17,13 @@ from fairtest.inference.rules import normal_quantile
 
 if TYPE_CHECKING:
     from fairtest.inference.validate import Estimates
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import FloatArray, IntArray, Interval
 
-__all__ = ["Expected", "Said", "bits_told", "expectations", "likely_real", "proposal_level", "said", "stated"]
+__all__ = ["Answer", "Expected", "Said", "bits_told", "expectations", "likely_real", "proposal_level", "said", "stated"]
 
 AGREES = 0.9
 """How likely it is taken to be that a link which is confirmed is confirmed with the interval proposed for it."""
-POPULATION_ODDS = 4.0
+POPULATION_ODDS = 10.0
 """Against how many to one the whole population shows a real link, before its evidence."""
 SURPRISE = 1 / 8
 """Of the probability of all hypotheses together, how much is set aside for answers that nothing speaks for."""
@@ -41,7 +41,10 @@ class Said(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """How likely each answer is, for each hypothesis, as the training set has it: ``[hypothesis, answer]``."""
+    """How likely each answer is, for each hypothesis, as the training set has it: ``[hypothesis, answer]``.
+
+    An answer that is only quoted has probability 1, whichever it is: it was known.
+    """
 
     chance: FloatArray
 
@@ -49,18 +52,19 @@ class Expected:
 def likely_real(evidence: FloatArray, looked_at: int) -> FloatArray:
     r"""Return how likely it is that the links of one question are real, the whole population first.
 
-    :math:`1 / (1 + L e^{−z²/2})` with L = 4 for the population, and for the others the number of candidates of which they
-    are the best: that many give a large z where nothing is real. Where the population shows a link, a group in it may.
+    :math:`1 / (1 + L e^{−z²/2})` with L = 10 for the population, and for the others the number of candidates of which
+    they are the best: that many give a large z where nothing is real. Where the population surely has a link, a group in it
+    may well have one.
 
     Examples
     --------
     >>> likely_real(np.array([0.0, 3.0, 6.0]), 1000).round(2)
-    array([0.2 , 0.1 , 1.  ])
+    array([0.09, 0.08, 1.  ])
     """
     candidates = np.full(len(evidence), float(max(looked_at, 1)))
     candidates[:1] = POPULATION_ODDS
     own = 1 / (1 + candidates * np.exp(-(evidence**2) / 2))
-    return np.maximum(own, own[:1] / 2)
+    return np.maximum(own, own[:1] ** 2 / 2)
 
 
 def expectations(
@@ -83,7 +87,8 @@ def expectations(
     real
         How likely its link is to be real: see :func:`likely_real`.
     known
-        1 where the test set has confirmed it before, 0 where it has not, NaN where it was never asked.
+        1 where the test set has confirmed it before and will be quoted, 0 where it did not confirm it, NaN where it was
+        never asked.
 
     Examples
     --------
@@ -96,8 +101,9 @@ def expectations(
     ratio = np.sqrt((1 - train_share) / train_share)
     spare = SURPRISE / max(evidence.size, 1)
     likely = real * ndtr((ratio * np.abs(evidence) - reach) / np.sqrt(1 + ratio**2))
-    yes = spare + (1 - 2 * spare) * np.where(np.isnan(known), likely, known)
-    return Expected(np.stack((1 - yes, yes * (1 - AGREES), yes * AGREES), axis=-1))
+    yes = spare + (1 - 2 * spare) * np.where(np.isnan(known), likely, 0.0)
+    chance = np.stack((1 - yes, yes * (1 - AGREES), yes * AGREES), axis=-1)
+    return Expected(np.where(known[:, None] == 1, 1.0, chance))
 
 
 def bits_told(answers: IntArray, expected: Expected) -> float:
@@ -136,17 +142,29 @@ def said(test: Estimates, train: Estimates, level: float, *, signed: bool) -> In
     return np.where(confirmed, np.where(inside, Said.WITH_INTERVAL, Said.CONFIRMED), Said.NOT_CONFIRMED)
 
 
-def stated(answers: IntArray, train: Estimates) -> tuple[FloatArray, FloatArray]:
-    """Return the interval that each answer amounts to, NaN where a link is not confirmed.
+@dataclass(frozen=True)
+class Answer:
+    """What was said of one hypothesis, and the interval that it amounts to (None where the link is not confirmed)."""
+
+    said: Said
+    interval: Interval | None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the link is confirmed."""
+        return self.said is not Said.NOT_CONFIRMED
+
+
+def stated(answers: IntArray, train: Estimates) -> list[Answer]:
+    """Return the answers with their intervals.
 
     What is confirmed without an interval is only known to point the way it did in training.
     """
     up = train.effect > 0
     low, high = np.where(up, 0.0, -np.inf), np.where(up, np.inf, 0.0)
     inside = answers == Said.WITH_INTERVAL
-    low, high = (
-        np.where(inside, np.fmax(low, train.low_single), low),
-        np.where(inside, np.fmin(high, train.high_single), high),
-    )
-    nothing = answers == Said.NOT_CONFIRMED
-    return np.where(nothing, np.nan, low), np.where(nothing, np.nan, high)
+    low = np.where(inside, np.fmax(low, train.low_single), low)
+    high = np.where(inside, np.fmin(high, train.high_single), high)
+    return [
+        Answer(Said(a), (float(lo), float(hi)) if a else None) for a, lo, hi in zip(answers, low, high, strict=True)
+    ]

@@ -16,7 +16,7 @@ from fairtest.contexts.search import Found
 from fairtest.data.holdout import TRAIN
 from fairtest.data.reuse import ReusedSet
 from fairtest.exceptions import InputError
-from fairtest.inference.agreement import Said, bits_told, expectations, likely_real, proposal_level, said, stated
+from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
 from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
 from fairtest.pipeline.answers import test_settings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.inference.agreement import Expected
+    from fairtest.inference.agreement import Answer, Expected
     from fairtest.inference.finding import Finding
     from fairtest.inference.multiplicity import Correction
     from fairtest.inference.validate import Asked, TestSettings, Validated
@@ -50,8 +50,8 @@ def check_reusable(source: DataSource, correction: Correction, tolerance: float 
         return
     if correction.name in {"bh", "by"}:
         raise InputError(
-            f"The correction {correction.name!r} bounds the share of false findings, and reuse=True promises that there is "
-            "none. Use 'pooled', 'holm', 'weighted-holm' or 'bonferroni'."
+            f"The correction {correction.name!r} bounds the share of false findings, and reuse=True promises that "
+            "there is none. Use 'pooled', 'holm', 'weighted-holm' or 'bonferroni'."
         )
     if tolerance is not None:
         raise InputError(
@@ -63,8 +63,8 @@ def check_reusable(source: DataSource, correction: Correction, tolerance: float 
 def short_list(source: DataSource, found: Found) -> Found:
     """Return the population and the few contexts that the training set speaks for most.
 
-    Near-copies are left out, and contexts within one that it speaks for more: their answers would tell about the test set
-    what is known already.
+    Near-copies are left out, and contexts within one that it speaks for more: their answers would tell about the test
+    set what is known already.
     """
     order = np.array([0, *np.argsort(-found.evidence[1:], kind="stable")[:CANDIDATES] + 1])
     engine = engine_of(source)
@@ -96,37 +96,52 @@ def answer_again(
     proposed = _proposed(source, asked, settings)
     tested = validate(engine_of(source), asked, settings)
     answers = [
-        said(test.contexts, train.contexts, settings.level, signed=test.asked.question.metric.signed)
+        _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
         for test, train in zip(tested, proposed, strict=True)
     ]
     results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
-    given = np.concatenate(answers)
-    told = bits_told(given, expected)
-    budget.tell(told, dict(zip(_names(asked), (given != Said.NOT_CONFIRMED).tolist(), strict=True)))
+    given = [a for each in answers for a in each]
+    told = bits_told(np.array([a.said for a in given]), expected)
+    budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
     return results, Reuse(question, budget.left, before, told, budget.level)
 
 
-def _expected(
-    source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], settings: TestSettings
-) -> Expected:
+def _signed(validated: Validated) -> bool:
+    return validated.asked.question.metric.signed
+
+
+def _answers(source: DataSource, proposed: Validated, answers: IntArray) -> list[Answer]:
+    """Return what the test set says of each context; what it has confirmed before is quoted."""
+    budget = source.budget
+    assert isinstance(budget, ReusedSet)
+    before = [budget.answers.get(name) for name in _names(source, [proposed.asked])]
+    return [
+        old if old is not None and old.confirmed else new
+        for old, new in zip(before, stated(answers, proposed.contexts), strict=True)
+    ]
+
+
+def _expected(source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], settings: TestSettings) -> Expected:
     """Return what the training set, and answers to the same questions before, lead one to expect."""
     budget = source.budget
     assert isinstance(budget, ReusedSet)
     evidence = [known_contexts(source, a.question, a.contexts).evidence for a in asked]
     real = [likely_real(z, n) for z, n in zip(evidence, looked_at, strict=True)]
-    known = np.array([budget.answers.get(name, np.nan) for name in _names(asked)], dtype=float)
-    return expectations(
-        np.concatenate(evidence), np.concatenate(real), known, settings.level, settings.train_share
-    )
+    before = [budget.answers.get(name) for name in _names(source, asked)]
+    known = np.array([np.nan if a is None else float(a.confirmed) for a in before])
+    return expectations(np.concatenate(evidence), np.concatenate(real), known, settings.level, settings.train_share)
 
 
-def _names(asked: Sequence[Asked]) -> list[Hashable]:
-    """Return by what each hypothesis is known when it is asked again."""
+def _names(source: DataSource, asked: Sequence[Asked]) -> list[Hashable]:
+    """Return by what each hypothesis is known when it is asked again: the columns, not their names."""
     names: list[Hashable] = []
     for a in asked:
-        q = a.question
-        strata = () if q.strata is None else q.strata.columns
-        names += [(q.protected.name, q.output.name, strata, q.metric.name, context) for context in a.contexts]
+        q, columns = a.question, source.table.columns
+        parts = (q.protected, q.output, *(() if q.strata is None else (q.strata,)))
+        roles = tuple(tuple(columns[c] for c in v.columns) for v in parts)
+        names += [
+            (q.metric, roles, context, tuple(columns[c] for c in sorted(context.columns))) for context in a.contexts
+        ]
     return names
 
 
@@ -136,21 +151,22 @@ def _proposed(source: DataSource, asked: Sequence[Asked], settings: TestSettings
     return measure(engine_of(source), asked, replace(settings, number=TRAIN, level=level))
 
 
-def _attribute(source: DataSource, proposed: Validated, answers: IntArray, choices: TestChoices) -> AttributeResult:
+def _attribute(
+    source: DataSource, proposed: Validated, answers: Sequence[Answer], choices: TestChoices
+) -> AttributeResult:
     engine = engine_of(source)
     asked, train = proposed.asked, proposed.contexts
     metric = asked.question.metric
     describer = Describer(engine, source, TRAIN, choices.level, proposed)
-    low, high = stated(answers, train)
-    confirmed = answers != Said.NOT_CONFIRMED
+    confirmed = np.array([a.confirmed for a in answers])
 
     def shown(i: int) -> Finding:
         finding = describer.finding(i)
         return replace(
             finding,
-            interval=(float(low[i]), float(high[i])) if confirmed[i] else None,
+            interval=answers[i].interval,
             interval_single=None,
-            significant=bool(confirmed[i]),
+            significant=answers[i].confirmed,
             ratio_interval=None,
             strata=tuple(replace(s, interval_single=None) for s in finding.strata),
         )
