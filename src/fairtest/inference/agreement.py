@@ -53,8 +53,8 @@ def likely_real(evidence: FloatArray, looked_at: int) -> FloatArray:
     r"""Return how likely it is that the links of one question are real, the whole population first.
 
     :math:`1 / (1 + L e^{−z²/2})` with L = 10 for the population, and for the others the number of candidates of which
-    they are the best: that many give a large z where nothing is real. Where the population surely has a link, a group in it
-    may well have one.
+    they are the best: that many give a large z where nothing is real. Where the population surely has a link, a group
+    in it may well have one.
 
     Examples
     --------

@@ -56,12 +56,12 @@ def how_done(report: Report, reuse: Reuse, corrected: str, within: str) -> str:
         f"The {count(data.rows)} people were divided at random: {count(data.train)} to look for groups, and "
         f"{count(data.test)} for one test set that answers up to {count(settings.budget)} questions. On the first, "
         f"groups were searched for in which the link between attribute and output is strong{within}; the strongest few "
-        f"were put to the test set. It says no more than that a link is confirmed or not, and whether the interval proposed by "
-        f"the training set holds; there are no p-values, for they would tell too much. {corrected} "
+        f"were put to the test set. It says no more than that a link is confirmed or not, and whether the interval "
+        f"proposed by the training set holds; there are no p-values, for they would tell too much. {corrected} "
         f"An answer that the training set leads one to expect tells little about the test set, a surprise tells more; "
         f"{_bits(reuse.bits_before)} before this question make its level {share} / 2^{reuse.bits_before:.1f} = "
         f"{settings.level:.2g}, which keeps the chance of a fluke over all questions however they are chosen. A link "
-        f"that was confirmed before is quoted. Strata are described and not tested. Findings are ordered by their estimate."
+        f"that was confirmed before is quoted. Strata are described and not tested. Findings are ordered by estimate."
     )
 
 
