@@ -25,9 +25,9 @@ def runs(count, run):
 
 
 def test_scores_built_from_answers_fool_plain_reuse_only(adaptive):
-    assert runs(5, lambda rng: adaptive.freedman("naive", rng)) >= 3
-    assert runs(5, lambda rng: adaptive.freedman("reusable", rng)) <= 1
-    assert runs(5, lambda rng: adaptive.freedman("disjoint", rng)) <= 1
+    assert runs(3, lambda rng: adaptive.freedman("naive", rng)) >= 2
+    assert runs(3, lambda rng: adaptive.freedman("reusable", rng)) == 0
+    assert runs(3, lambda rng: adaptive.freedman("disjoint", rng)) == 0
 
 
 def test_yes_or_no_alone_can_be_milked_and_counted_bits_cannot(adaptive):
