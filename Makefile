@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench calibrate power clean
+.PHONY: demo test lint format bench calibrate power adaptive clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -41,6 +41,9 @@ calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes
 power: $(VENV)/.installed-dev ## how many planted contexts are reported
 	$(BIN)/python -m calibration.power narrow
 	$(BIN)/python -m calibration.power wide
+
+adaptive: $(VENV)/.installed-dev ## questions made from answers, on one test set; writes docs/adaptive.md
+	$(BIN)/python -m calibration.adaptive
 
 clean:
 	rm -rf $(VENV) demo-report

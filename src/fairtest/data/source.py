@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
+from fairtest.data.reuse import ReusedSet
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -47,6 +50,10 @@ class DataSource:
     split
         False uses everybody for one question: no training set, a budget of 1, and contexts that are fixed beforehand by
         the columns (every conjunction of a few predicates, at most some thousand).
+    reuse
+        True keeps one test set for all questions: ``budget`` of them, each of which may be made from the answers to
+        those before. A report then shows the numbers of the training set, and the test set only confirms them or does
+        not; see :mod:`fairtest.data.reuse` for what that makes true, and at what price.
     categorical, numeric, ordered
         The kinds of columns where the guess is wrong; ``ordered`` maps a column to its values from low to high.
     favourable, reference
@@ -77,6 +84,7 @@ class DataSource:
         seed: int = 0,
         *,
         split: bool = True,
+        reuse: bool = False,
         categorical: Sequence[str] = (),
         numeric: Sequence[str] = (),
         ordered: Mapping[str, Sequence[Level]] | None = None,
@@ -90,9 +98,13 @@ class DataSource:
         preset: str | None = None,
     ) -> None:
         check_preset(preset)
-        self.budget = Budget(_whole("budget", budget, "the number of test sets"))
+        size = _whole("budget", budget, "the number of test sets")
         self.conf = _inside("conf", conf)
         self.split = bool(split)
+        self.reuse = bool(reuse)
+        if self.reuse:
+            _check_reuse(size, split=self.split)
+        self.budget: Budget = ReusedSet(size, round(1 - self.conf, 15)) if self.reuse else Budget(size)
         if not self.split and (self.budget.size > 1 or train_size is not None or preset is not None):
             raise InputError(
                 "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
@@ -114,17 +126,53 @@ class DataSource:
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         n_rows = self.table.n_rows
-        self.holdout = Holdout(n_rows, budget, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
+        sets = 1 if self.reuse else size
+        self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
         if min(self.holdout.sizes) < FEWEST:
             raise InputError(
-                f"There are too few people: {self.table.n_rows:,} divided by budget={budget} and train_size="
+                f"There are too few people: {self.table.n_rows:,} divided by budget={sets} and train_size="
                 f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
             )
 
     @property
     def level(self) -> float:
-        """The level at which each test set is tested."""
-        return set_level(self.conf, self.budget.size)
+        """The level at which each test set, or the next question to a reusable one, is tested."""
+        return self.budget.level if isinstance(self.budget, ReusedSet) else set_level(self.conf, self.budget.size)
+
+    def with_columns(
+        self,
+        data: Any,
+        *,
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        ordered: Mapping[str, Sequence[Level]] | None = None,
+    ) -> DataSource:
+        """Return a source of the same people with more columns, such as a score: the same split, the same budget.
+
+        Parameters
+        ----------
+        data
+            The new columns, as a frame or a dictionary, with one row for each person in the order of the source.
+
+        Examples
+        --------
+        >>> source = DataSource({"sex": ["f", "m"] * 50, "hired": [0, 1, 1, 1] * 25})
+        >>> more = source.with_columns({"near": [True, True, False, False] * 25})
+        >>> list(more.table.columns), more.budget is source.budget
+        (['sex', 'hired', 'near'], True)
+        """
+        new = read_table(data, categorical=categorical, numeric=numeric, ordered=ordered)
+        if new.n_rows != self.table.n_rows:
+            raise InputError(
+                f"The new columns must have a row for each of the {self.table.n_rows:,} people, in the same order. "
+                f"Got {new.n_rows:,} rows instead."
+            )
+        if taken := [name for name in new.columns if name in self.table]:
+            raise InputError(f"The source has a column {taken[0]!r} already. Give the new one another name.")
+        wider = copy(self)
+        wider.__dict__.pop("fingerprint", None)
+        wider.table = replace(self.table, columns={**self.table.columns, **new.columns})
+        return wider
 
     @cached_property
     def fingerprint(self) -> str:
@@ -134,7 +182,8 @@ class DataSource:
     def _share(self, train_size: float | None, preset: str | None) -> float:
         if train_size is not None:
             return _inside("train_size", train_size)
-        return 1 / (self.budget.size + 1) if preset == "paper" else TRAIN_SIZE
+        sets = 1 if self.reuse else self.budget.size
+        return 1 / (sets + 1) if preset == "paper" else TRAIN_SIZE
 
     def _declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
         """Check that each declared value occurs in its column, and return it as the column has it."""
@@ -154,10 +203,27 @@ class DataSource:
         train, *tests = self.holdout.sizes
         if not self.split:
             return f"DataSource({self.table.name!r}: {train:,} people, undivided; {self.budget.left} left)"
+        if self.reuse:
+            return (
+                f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, a reusable test set "
+                f"of {tests[0]:,}; {self.budget.left} of {self.budget.size} questions left)"
+            )
         sets = f"1 test set of {tests[0]:,}" if len(tests) == 1 else f"{len(tests)} test sets of {tests[-1]:,}"
         return (
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
+        )
+
+
+def _check_reuse(budget: int, *, split: bool) -> None:
+    """Raise for what cannot go with a test set that is used again."""
+    if not split:
+        raise InputError(
+            "reuse=True answers with the numbers of a training set, and split=False has none. Take out one of the two."
+        )
+    if budget < 2:
+        raise InputError(
+            f"reuse=True puts several questions to one test set: say how many with budget=20, say. Got budget={budget}."
         )
 
 

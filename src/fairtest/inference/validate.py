@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Summary, Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Asked", "Estimates", "TestSettings", "Validated", "validate"]
+__all__ = ["Asked", "Estimates", "TestSettings", "Validated", "measure", "validate"]
 
 MOST_DRAWS = 1 << 17
 """Enough where likely hypotheses are tested at larger levels than α/m."""
@@ -173,6 +173,30 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
         Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
         for a, summary in zip(asked, summaries, strict=True)
     ]
+
+
+def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
+    """Describe all questions on a set without testing: effects and single intervals, no p-values."""
+    summaries = [test_summary(engine, settings.number, a.conditions, a.target) for a in asked]
+    measured = []
+    for a, summary in zip(asked, summaries, strict=True):
+        whole = _contexts(engine, a, summary, settings)
+        strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
+        measured.append(Validated(a, _measured(whole, settings), strata, summary))
+    return measured
+
+
+def _measured(batch: Batch, settings: TestSettings) -> Estimates:
+    procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
+    known = np.flatnonzero(~np.isnan(batch.effect))
+    few = batch.take(known)
+    low, high = (np.full(len(batch), np.nan) for _ in range(2))
+    low[known], high[known] = procedure.interval(few, np.zeros(len(known)), settings.level)
+    notes: list[tuple[str, ...]] = [()] * len(batch)
+    for i, note in zip(known.tolist(), procedure.notes(few), strict=True):
+        notes[i] = note
+    nothing = np.full(len(batch), np.nan)
+    return Estimates(batch.size, batch.effect, nothing, nothing, nothing, nothing, low, high, tuple(notes))
 
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:

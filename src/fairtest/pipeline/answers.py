@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
-__all__ = ["answer", "put"]
+__all__ = ["answer", "put", "test_settings"]
 
 
 def put(source: DataSource, question: Question, found: Found) -> Asked:
@@ -49,37 +49,44 @@ def put(source: DataSource, question: Question, found: Found) -> Asked:
 
 def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
-    engine = engine_of(source)
+    settings = test_settings(source, choices, min_size)
+    return [_attribute(source, v, choices) for v in validate(engine_of(source), asked, settings)]
+
+
+def test_settings(source: DataSource, choices: TestChoices, min_size: int) -> TestSettings:
+    """Return how a set is tested."""
     train, test = source.holdout.sizes[0], source.holdout.sizes[choices.number]
-    settings = TestSettings(
+    return TestSettings(
         number=choices.number,
-        level=source.level,
+        level=choices.level,
         correction=chosen_correction(choices.correction, split=source.split),
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=choices.method == "resampling",
     )
-    return [_attribute(source, v, choices) for v in validate(engine, asked, settings)]
+
+
+test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
 def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
     engine = engine_of(source)
     asked, estimates = validated.asked, validated.contexts
     with np.errstate(invalid="ignore"):
-        significant = estimates.p <= source.level
-    describer = Describer(engine, source, choices.number, source.level, validated)
+        significant = estimates.p <= choices.level
+    describer = Describer(engine, source, choices.number, choices.level, validated)
     groups = _shown(source, validated, significant, choices)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
-        significant_strata=_significant_strata(validated, source.level),
+        significant_strata=_significant_strata(validated, choices.level),
         left_out=engine.left_out(choices.number, asked.target),
         population=_judged(describer.finding(0), choices),
         findings=tuple(_judged(replace(describer.finding(i), folded=len(copies)), choices) for i, *copies in groups),
-        detectable=_detectable(validated, source.level),
+        detectable=_detectable(validated, choices.level),
     )
 
 
@@ -133,7 +140,7 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, cho
         def shows(i: int, people: NDArray[np.uint64]) -> bool:
             here = sign[ranked[i]]
             everywhere = bool(significant[0]) and here == sign[0]
-            return comparer.shows(people, here if metric.signed else 0, source.level, beyond=everywhere)
+            return comparer.shows(people, here if metric.signed else 0, choices.level, beyond=everywhere)
 
     members = engine.members(choices.number, [asked.conditions[i] for i in ranked])
     groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked], shows)

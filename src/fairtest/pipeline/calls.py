@@ -22,6 +22,7 @@ from fairtest.pipeline.choices import (
     train_choices,
     undivided,
 )
+from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import find_contexts, known_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
@@ -108,6 +109,9 @@ def test(
 ) -> None:
     """Validate the contexts of all investigations on the next test set, which is then spent.
 
+    A source with ``reuse=True`` has one test set, and this is one of its questions: the ten groups that the training
+    set speaks for most are put to it, and it says which of them hold.
+
     Parameters
     ----------
     investigations
@@ -131,26 +135,33 @@ def test(
     check_tolerance(tolerance)
     trainings: list[Training] = [i.require_training("test") for i in batch]
     preset = preset or trainings[0].choices.preset
-    correction = chosen_correction(correction, preset, split=batch[0].source.split).name
-    check_trained_together(batch)
     source = batch[0].source
+    chosen = chosen_correction(correction, preset, split=source.split)
+    check_reusable(source, chosen, tolerance)
+    check_trained_together(batch)
     source.budget.check()
     asked = [
-        put(source, question, found)
+        put(source, question, short_list(source, found) if source.reuse else found)
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
     if progress is not None:
         progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    min_size = trainings[0].choices.min_size
     with source.budget.draw() as number:
-        choices = TestChoices(number, correction, method, preset, tolerance)
-        answers = answer(source, asked, choices, trainings[0].choices.min_size)
+        choices = TestChoices(number, source.level, chosen.name, method, preset, tolerance)
+        if source.reuse:
+            looked_at = [found.looked_at for training in trainings for found in training.found]
+            answers, reuse = answer_again(source, asked, looked_at, choices, min_size)
+            choices = replace(choices, reuse=reuse)
+        else:
+            answers = answer(source, asked, choices, min_size)
     family = sum(a.tested for a in answers)
     given = iter(answers)
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(given) for _ in investigation.questions)
-        looked_at = tuple(found.looked_at for found in training.found)
-        investigation.results = Results(training.choices, choices, attributes, looked_at, family)
+        candidates = tuple(found.looked_at for found in training.found)
+        investigation.results = Results(training.choices, choices, attributes, candidates, family)
 
 
 def report(
@@ -240,8 +251,8 @@ def audit(
     else:
         source = DataSource(data, preset=preset, **source_options)
     source.budget.check()
-    chosen_correction(correction, preset, split=source.split)
     check_tolerance(tolerance)
+    check_reusable(source, chosen_correction(correction, preset, split=source.split), tolerance)
     if out_dir is not None:
         report_folder(out_dir)
     investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)

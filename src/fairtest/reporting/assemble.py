@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
-from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
+from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Reuse, Settings
 from fairtest.reporting.numbers import scale_for
 from fairtest.reporting.wording import sentence, verdict_words
 from fairtest.types import Kind
@@ -41,15 +41,17 @@ class TrainChoices:
 
 @dataclass(frozen=True)
 class TestChoices:
-    """How they were tested, and on which set."""
+    """How they were tested, on which set and at which level; ``reuse`` is what a reusable one had told by then."""
 
     __test__ = False  # not a test case, whatever its name
 
     number: int
+    level: float
     correction: str
     method: str
     preset: str | None
     tolerance: float | None = None
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         ),
         family=results.family,
         notes=results.notes,
+        reuse=results.test.reuse,
     )
 
 
@@ -105,7 +108,7 @@ def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
 def _attribute(
     investigation: Investigation, found: AttributeResult, looked_at: int, results: Results
 ) -> AttributeReport:
-    level = investigation.source.level
+    level = results.test.level
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
@@ -208,7 +211,7 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
     source, train, test = investigation.source, results.training, results.test
     return Settings(
         conf=source.conf,
-        level=source.level,
+        level=test.level,
         budget=source.budget.size,
         set=test.number,
         train_size=source.train_size,

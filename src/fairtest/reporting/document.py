@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Settings"]
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Reuse", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,27 @@ class Settings:
     aggregate: str
     method: str
     tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """The state of a reusable test set around one question: see :mod:`fairtest.data.reuse`.
+
+    Attributes
+    ----------
+    question, left
+        Which question this is, and how many may still be asked.
+    bits_before, bits
+        How much the answers before this one had told about the test set, and how much this one does.
+    next_level
+        The level at which the next question will be tested.
+    """
+
+    question: int
+    left: int
+    bits_before: float
+    bits: float
+    next_level: float
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,9 @@ class Report:
         Remarks about the whole run, in words.
     repeat
         The command or call that gives this report again; empty where it is to be put together from the settings.
+    reuse
+        Where a reusable test set stands; None where the test set answers once. With it, all numbers of findings are of
+        the training set; ``significant`` and ``interval`` are what the test set confirms, and there are no p-values.
     """
 
     version: str
@@ -139,6 +163,7 @@ class Report:
     family: int = 0
     notes: tuple[str, ...] = ()
     repeat: str = ""
+    reuse: Reuse | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:

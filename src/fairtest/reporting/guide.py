@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from fairtest.inference.multiplicity import corrections
 from fairtest.reporting.numbers import base_metric, count, fixed
 from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line, spoken
-from fairtest.reporting.wording import headline
+from fairtest.reporting.reused import how_done, promise, whose_numbers
+from fairtest.reporting.wording import headline, verdict
 
 if TYPE_CHECKING:
-    from fairtest.inference.finding import Finding
+    from fairtest.inference.finding import Finding, Stratum
     from fairtest.reporting.document import AttributeReport, ColumnNote, Report
 
 __all__ = [
@@ -23,14 +24,18 @@ __all__ = [
     "four_fifths",
     "funnel",
     "how_sure",
+    "interval_level",
     "left_out",
     "left_out_columns",
+    "measured_set",
     "method",
     "metric_label",
     "metric_name",
     "metric_notes",
     "per_cent",
     "settings_lines",
+    "share_of",
+    "stratum_words",
     "title",
 ]  # fmt: skip
 
@@ -113,16 +118,24 @@ def funnel(report: Report) -> list[tuple[int, str]]:
             report.looked_at,
             "groups fixed beforehand" if undivided(report) else "candidate groups looked at on the training set",
         ),
-        (report.tested, "hypotheses tested on the test set, populations included"),
+        (report.tested, f"hypotheses {_tested(report)} the test set, populations included"),
         (
             report.significant,
-            f"significant at level {_level(settings.level)} after correction ({settings.correction})",
+            f"{_significant(report)} at level {_level(settings.level)} after correction ({settings.correction})",
         ),
         (
             report.reported,
             f"reported: no larger group around them shows as strong a link{besides}" if report.reported else "reported",
         ),
     ]
+
+
+def _tested(report: Report) -> str:
+    return "tested on" if report.reuse is None else "put to"
+
+
+def _significant(report: Report) -> str:
+    return "significant" if report.reuse is None else "confirmed"
 
 
 def _level(level: float) -> str:
@@ -142,7 +155,9 @@ def how_sure(report: Report) -> str:
     text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
     if undivided(report):
         text = f"All {count(data.rows)} people were tested, in groups that were fixed beforehand. "
-    if settings.correction.lower().startswith(_FALSE_DISCOVERY):
+    if report.reuse is not None:
+        text = f"{whose_numbers(report)} {promise(report, report.reuse)} "
+    elif settings.correction.lower().startswith(_FALSE_DISCOVERY):
         text += f"Of the reported links at most {per_cent(settings.level)} are expected to be flukes. "
     else:
         text += f"The chance that even one reported link is a fluke is at most {per_cent(settings.level)}"
@@ -169,19 +184,19 @@ def left_out(report: Report) -> list[tuple[str, str]]:
         why = "no link seen, or not enough people to see one"
         if report.explanatory:
             why += f"; groups of people with {distinct_columns(report.explanatory)} count here too, and are shown below"
-        lines.append((_many(weak, "hypothesis", "hypotheses"), f"not significant: {why}"))
+        lines.append((_many(weak, "hypothesis", "hypotheses"), f"not {_significant(report)}: {why}"))
     if covered := max(report.significant - report.reported, 0):
         copies = sum(f.folded for f in report.findings)
-        why = "significant, but no stronger than a larger group that contains them, or not visibly so"
-        why += f", or a link that is that of a group shown, with which they share people ({count(copies)})" * bool(
-            copies
-        )
+        why = f"{_significant(report)}, but no stronger than a larger group that contains them, or not visibly so"
+        if copies:
+            why += f", or a link that is that of a group shown, with which they share people ({count(copies)})"
         lines.append((_many(covered, "group"), why))
     if untestable := sum(a.untestable for a in report.attributes):
         lines.append(
             (
                 _many(untestable, "group"),
-                "could not be measured on the test set: a group of people absent, or a column that does not vary",
+                f"could not be measured on the {measured_set(report)}: a group of people absent, or a column that does "
+                "not vary",
             )
         )
     lines += [_missing_people(report, a) for a in report.attributes if a.left_out]
@@ -194,7 +209,7 @@ def _many(number: int, one: str, several: str | None = None) -> str:
 
 def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
     columns = joined([one_line(c) for c in (attribute.name, report.output, *report.explanatory)], "or")
-    return f"{count(attribute.left_out)} people", f"of the test set have no value for {columns}"
+    return f"{count(attribute.left_out)} people", f"of the {measured_set(report)} have no value for {columns}"
 
 
 def left_out_columns(report: Report) -> list[tuple[str, str]]:
@@ -223,6 +238,8 @@ def method(report: Report) -> str:
     )
     sizes = f"{count(data.train)} people to look for groups, and {sets} ({count(data.test)} people)"
     within = f", comparing only people with {distinct_columns(report.explanatory)}" if report.explanatory else ""
+    if report.reuse is not None:
+        return how_done(report, report.reuse, _corrected(report), within)
     ordered = "simultaneous" if settings.preset == "paper" else "single"
     chosen = (
         f"The {count(data.rows)} people were divided at random: {sizes}. "
@@ -242,6 +259,27 @@ def method(report: Report) -> str:
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
         f"not lead on luck. Nothing was added to any count."
     )
+
+
+def measured_set(report: Report) -> str:
+    """Return the set that sizes, tables and estimates are of."""
+    return "test set" if report.reuse is None else "training set"
+
+
+def share_of(report: Report, finding: Finding) -> float | None:
+    """Return what part of the set that was measured a group is."""
+    people = report.data.test if report.reuse is None else report.data.train
+    return finding.size / people if people else None
+
+
+def interval_level(report: Report) -> str:
+    """Return the confidence of the simultaneous intervals; on a reusable test set, of those of all questions."""
+    return per_cent(1 - report.settings.level if report.reuse is None else report.settings.conf)
+
+
+def stratum_words(report: Report, stratum: Stratum) -> str:
+    """Return in a few words what one stratum says."""
+    return verdict(stratum, report.settings.level) if report.reuse is None else "of the training set, not tested"
 
 
 def undivided(report: Report) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import P_FLOOR
+from fairtest.reporting.reused import promise, whose_numbers
 from fairtest.reporting.wording import sentence_in
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairtest.contexts.context import Predicate
     from fairtest.inference.finding import Finding, Group, GroupTable, Stratum, Table
-    from fairtest.reporting.document import AttributeReport, Report
+    from fairtest.reporting.document import AttributeReport, Report, Reuse
     from fairtest.types import Interval
 
 __all__ = ["SCHEMA", "as_dict", "render_json"]
@@ -41,6 +42,7 @@ def as_dict(report: Report) -> dict[str, Any]:
         "fairtest": report.version,
         "data": _data(report),
         "settings": _settings(report),
+        **({} if report.reuse is None else {"reuse": _reuse(report, report.reuse)}),
         "investigations": [_investigation(report)],
     }
 
@@ -62,6 +64,12 @@ def _settings(report: Report) -> dict[str, Any]:
     settings = _plain(asdict(report.settings))
     first = {name: settings[name] for name in _SETTINGS_FIRST}
     return {**first, **settings}
+
+
+def _reuse(report: Report, reuse: Reuse) -> dict[str, Any]:
+    """Return where a reusable test set stands, with what that means in words."""
+    words = {"numbers": whose_numbers(report), "promise": promise(report, reuse)}
+    return {**_plain(asdict(reuse)), **words}
 
 
 def _investigation(report: Report) -> dict[str, Any]:

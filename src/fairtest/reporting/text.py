@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from fairtest.reporting import guide
 from fairtest.reporting.numbers import count, p_statement, rate, scale_for
 from fairtest.reporting.phrases import level_words, one_line
+from fairtest.reporting.reused import confirmation
 from fairtest.reporting.tables import table_lines
-from fairtest.reporting.wording import sentence_in, verdict
+from fairtest.reporting.wording import sentence_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,8 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding, width
     name = guide.metric_name(report, finding.metric)
     yield from _wrapped(sentence_in(report, attribute, finding), width)
     yield ""
-    yield from _wrapped(f"Population of size {count(finding.size)}; {_measured(finding, scale, name)}", width)
+    measured = _measured if report.reuse is None else confirmation
+    yield from _wrapped(f"Population of size {count(finding.size)}; {measured(finding, scale, name)}", width)
     yield from _wrapped(_also(report, finding, scale), width)
     yield ""
     yield from table_lines(finding.table, width)
@@ -105,20 +107,21 @@ def _measured(part: Finding | Stratum, scale: Scale, name: str) -> str:
 
 def _also(report: Report, finding: Finding, scale: Scale) -> str:
     """Return the estimate and which interval is which."""
-    share = f"{rate(finding.size / report.data.test)} of the test set" if report.data.test else ""
+    part = guide.share_of(report, finding)
+    share = "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
     if finding.effect is None:
         return f"({share})" if share else ""
-    level = guide.per_cent(1 - report.settings.level)
-    parts = [
-        f"simultaneous {level} interval",
-        f"estimate {scale.estimate(finding.effect)}",
-        f"single interval {scale.interval(finding.interval_single)}",
-    ]
+    parts = [f"estimate {scale.estimate(finding.effect)}"]
+    if report.reuse is None or finding.interval is not None:
+        parts.insert(0, f"simultaneous {guide.interval_level(report)} interval")
+    if report.reuse is None:
+        parts.append(f"single interval {scale.interval(finding.interval_single)}")
     if finding.ratio is not None:
         ratio = scale_for("RATIO")
         shifted = None if finding.ratio_interval is None else tuple(b - 1 for b in finding.ratio_interval)
         fact = guide.four_fifths(report, finding)
-        words = f"ratio of the rates {ratio.number(finding.ratio - 1)} {ratio.interval(shifted)}"  # type: ignore[arg-type]
+        words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
+        words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
     return f"({'; '.join([*parts, share] if share else parts)})"
 
@@ -126,7 +129,7 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
 def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iterator[str]:
     where = ", ".join(f"{one_line(name)} = {level_words(value)}" for name, value in stratum.values.items())
     yield from _wrapped(f"{where}: population of size {count(stratum.size)}", width, first="* ")
-    words = verdict(stratum, report.settings.level)
+    words = guide.stratum_words(report, stratum)
     if stratum.effect is None:
         yield from _wrapped(words, width, first="  ")
     else:

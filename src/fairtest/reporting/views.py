@@ -26,7 +26,7 @@ from fairtest.reporting.phrases import (
 )
 from fairtest.reporting.rate_clauses import is_two_by_two
 from fairtest.reporting.table_views import table_view
-from fairtest.reporting.wording import headline, highlights, sentence_in, strongest, verdict
+from fairtest.reporting.wording import headline, highlights, sentence_in, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def page(report: Report) -> View:
         "four_fifths": guide.FOUR_FIFTHS if ratios else "",
         "method": typeset(guide.method(report)),
         "settings": guide.settings_lines(report),
-        "level": typeset(guide.per_cent(1 - report.settings.level)),
+        "level": typeset(guide.interval_level(report)),
         "notes": [one_line(note) for note in report.notes],
         "tested": count(report.tested),
     }
@@ -174,19 +174,28 @@ def _facts(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield what is known of a finding: its name, its value, and small print."""
     if finding.effect is not None:
-        single = f"single {scale.interval(finding.interval_single)}"
         name = capitalised(guide.metric_label(report, finding.metric))
-        yield name, scale.estimate(finding.effect), f"{scale.interval(finding.interval)} simultaneous; {single}"
+        yield name, scale.estimate(finding.effect), _intervals(report, finding, scale)
         yield from _gap(report, finding)
         yield from _ratio(report, finding)
-        yield (
-            "Chance alone",
-            typeset_p(finding.p_value),
-            f"corrected for {count(report.corrected_for)} {'test' if report.corrected_for == 1 else 'tests'}",
-        )
-    share = f"{rate(finding.size / report.data.test)} of the test set" if report.data.test else ""
-    yield "People", count(finding.size), share
+        yield _how_sure(report, finding)
+    part = guide.share_of(report, finding)
+    yield "People", count(finding.size), "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
     yield from _against(attribute, finding, scale)
+
+
+def _intervals(report: Report, finding: Finding, scale: Scale) -> str:
+    shown = f"{scale.interval(finding.interval)} simultaneous"
+    if report.reuse is None:
+        return f"{shown}; single {scale.interval(finding.interval_single)}"
+    return "of the training set" + ("" if finding.interval is None else f"; {shown}, confirmed")
+
+
+def _how_sure(report: Report, finding: Finding) -> tuple[str, str, str]:
+    corrected = f"corrected for {count(report.corrected_for)} {'test' if report.corrected_for == 1 else 'tests'}"
+    if report.reuse is None:
+        return "Chance alone", typeset_p(finding.p_value), corrected
+    return "Test set", "confirmed" if finding.significant else "not confirmed", corrected
 
 
 def _gap(report: Report, finding: Finding) -> Iterator[tuple[str, str, str]]:
@@ -230,7 +239,8 @@ def _against(attribute: AttributeReport, finding: Finding, scale: Scale) -> Iter
     if base_metric(finding.metric) in {"NMI", "ETA"} and times > 0:
         yield "Against everyone", f"{fixed(times, 1)} ×", f"the population’s {scale.number(whole.effect)}"
     else:
-        yield "Everyone", scale.estimate(whole.effect), f"{scale.interval(whole.interval)} simultaneous"
+        small = "" if whole.interval is None else f"{scale.interval(whole.interval)} simultaneous"
+        yield "Everyone", scale.estimate(whole.effect), small
 
 
 # Strata ---------------------------------------------------------------------------------------------------
@@ -259,7 +269,7 @@ def _strata_rows(report: Report, finding: Finding, axis: figures.Axis, scale: Sc
     yield first | {"diamond": True, "verdict": "clear" if finding.significant else "not distinguishable from none"}
     for stratum in finding.strata:
         row = _forest_row(stratum, axis, scale, _values(stratum), "")
-        yield row | {"verdict": verdict(stratum, report.settings.level)}
+        yield row | {"verdict": guide.stratum_words(report, stratum)}
 
 
 def _values(stratum: Stratum) -> str:

@@ -118,7 +118,8 @@ def why_undefined(table: Table, names: Names) -> str:
 def _conditional(case: Case, given: Sequence[str]) -> str:
     alike = distinct_columns(given) if given else "the same explanatory values"
     people = case.names.people
-    measure = f"{_measure(case)} {case.scale.interval(case.finding.interval)}"
+    interval = case.finding.interval
+    measure = _measure(case) if interval is None else f"{_measure(case)} {case.scale.interval(interval)}"
     if not is_two_by_two(case.finding):
         return f"comparing only {people} with {alike}, {measure}: {_still(case)}."
     return f"{shares_clause(case)}. Comparing only {people} with {alike}, {measure}: {_still(case)}."

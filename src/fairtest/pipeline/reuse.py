@@ -1,0 +1,186 @@
+"""The validation stage on a reusable test set: the training set speaks, the test set confirms or does not.
+
+Everything in the findings made here hangs on the training set and on the answers (:class:`Said`) only, so that a report
+tells no more about the test set than what is counted: see :mod:`fairtest.data.reuse`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.contexts.cuts import conditions_of
+from fairtest.contexts.search import Found
+from fairtest.data.holdout import TRAIN
+from fairtest.data.reuse import ReusedSet
+from fairtest.exceptions import InputError
+from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
+from fairtest.inference.describe import Describer
+from fairtest.inference.validate import measure, validate
+from fairtest.pipeline.answers import test_settings
+from fairtest.pipeline.search import engine_of, known_contexts
+from fairtest.ranking.folding import fold
+from fairtest.ranking.reported import reported
+from fairtest.reporting.assemble import AttributeResult
+from fairtest.reporting.document import Reuse
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from fairtest.data.source import DataSource
+    from fairtest.inference.agreement import Answer, Expected
+    from fairtest.inference.finding import Finding
+    from fairtest.inference.multiplicity import Correction
+    from fairtest.inference.validate import Asked, TestSettings, Validated
+    from fairtest.reporting.assemble import TestChoices
+    from fairtest.types import IntArray
+
+__all__ = ["answer_again", "check_reusable", "short_list"]
+
+SHORT_LIST = 10
+"""How many groups are put to a reusable test set for each protected attribute: every answer tells something."""
+CANDIDATES = 200
+"""Among how many of the strongest those are chosen, near-copies left out."""
+
+
+def check_reusable(source: DataSource, correction: Correction, tolerance: float | None) -> None:
+    """Raise for choices that a reusable test set cannot keep its promise with."""
+    if not source.reuse:
+        return
+    if correction.name in {"bh", "by"}:
+        raise InputError(
+            f"The correction {correction.name!r} bounds the share of false findings, and reuse=True promises that "
+            "there is none. Use 'pooled', 'holm', 'weighted-holm' or 'bonferroni'."
+        )
+    if tolerance is not None:
+        raise InputError(
+            "A 'tolerance' needs an interval from the test set for every group, and a reusable one (reuse=True) gives "
+            "intervals only of what it confirms. Take out the tolerance, or use disjoint test sets (reuse=False)."
+        )
+
+
+def short_list(source: DataSource, found: Found) -> Found:
+    """Return the population and the few contexts that the training set speaks for most.
+
+    Near-copies are left out, and contexts within one that it speaks for more: their answers would tell about the test
+    set what is known already.
+    """
+    order = np.array([0, *np.argsort(-found.evidence[1:], kind="stable")[:CANDIDATES] + 1])
+    engine = engine_of(source)
+    contexts = [found.contexts[i] for i in order]
+    members = engine.members(TRAIN, conditions_of(contexts, engine.axis))
+    kept: list[int] = []
+    for i, *_ in fold(contexts, members, found.sign[order], found.evidence[order])[1:]:
+        if not any(contexts[j].contains(contexts[i]) for j in kept):
+            kept.append(i)
+    at = order[[0, *kept[:SHORT_LIST]]]
+    return Found(
+        tuple(found.contexts[i] for i in at),
+        (-1,) + (0,) * (len(at) - 1),
+        found.looked_at,
+        found.evidence[at],
+        found.sign[at],
+    )
+
+
+def answer_again(
+    source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], choices: TestChoices, min_size: int
+) -> tuple[list[AttributeResult], Reuse]:
+    """Put everything asked to the test set, as one family, and note what the answer tells."""
+    budget = source.budget
+    assert isinstance(budget, ReusedSet)
+    before, question = budget.bits, budget.size - budget.left
+    settings = replace(test_settings(source, choices, min_size), stratum_people=np.inf)
+    expected = _expected(source, asked, looked_at, settings)
+    proposed = _proposed(source, asked, settings)
+    tested = validate(engine_of(source), asked, settings)
+    answers = [
+        _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
+        for test, train in zip(tested, proposed, strict=True)
+    ]
+    results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
+    given = [a for each in answers for a in each]
+    told = bits_told(np.array([a.said for a in given]), expected)
+    budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
+    return results, Reuse(question, budget.left, before, told, budget.level)
+
+
+def _signed(validated: Validated) -> bool:
+    return validated.asked.question.metric.signed
+
+
+def _answers(source: DataSource, proposed: Validated, answers: IntArray) -> list[Answer]:
+    """Return what the test set says of each context; what it has confirmed before is quoted."""
+    budget = source.budget
+    assert isinstance(budget, ReusedSet)
+    before = [budget.answers.get(name) for name in _names(source, [proposed.asked])]
+    return [
+        old if old is not None and old.confirmed else new
+        for old, new in zip(before, stated(answers, proposed.contexts), strict=True)
+    ]
+
+
+def _expected(source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], settings: TestSettings) -> Expected:
+    """Return what the training set, and answers to the same questions before, lead one to expect."""
+    budget = source.budget
+    assert isinstance(budget, ReusedSet)
+    evidence = [known_contexts(source, a.question, a.contexts).evidence for a in asked]
+    real = [likely_real(z, n) for z, n in zip(evidence, looked_at, strict=True)]
+    before = [budget.answers.get(name) for name in _names(source, asked)]
+    known = np.array([np.nan if a is None else float(a.confirmed) for a in before])
+    return expectations(np.concatenate(evidence), np.concatenate(real), known, settings.level, settings.train_share)
+
+
+def _names(source: DataSource, asked: Sequence[Asked]) -> list[Hashable]:
+    """Return by what each hypothesis is known when it is asked again: the columns, not their names."""
+    names: list[Hashable] = []
+    for a in asked:
+        q, columns = a.question, source.table.columns
+        parts = (q.protected, q.output, *(() if q.strata is None else (q.strata,)))
+        roles = tuple(tuple(columns[c] for c in v.columns) for v in parts)
+        names += [
+            (q.metric, roles, context, tuple(columns[c] for c in sorted(context.columns))) for context in a.contexts
+        ]
+    return names
+
+
+def _proposed(source: DataSource, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
+    """Return what the training set says, with intervals so wide that the test set is likely to confirm them."""
+    level = proposal_level(settings.level, sum(len(a.contexts) for a in asked), settings.train_share)
+    return measure(engine_of(source), asked, replace(settings, number=TRAIN, level=level))
+
+
+def _attribute(
+    source: DataSource, proposed: Validated, answers: Sequence[Answer], choices: TestChoices
+) -> AttributeResult:
+    engine = engine_of(source)
+    asked, train = proposed.asked, proposed.contexts
+    metric = asked.question.metric
+    describer = Describer(engine, source, TRAIN, choices.level, proposed)
+    confirmed = np.array([a.confirmed for a in answers])
+
+    def shown(i: int) -> Finding:
+        finding = describer.finding(i)
+        return replace(
+            finding,
+            interval=answers[i].interval,
+            interval_single=None,
+            significant=answers[i].confirmed,
+            ratio_interval=None,
+            strata=tuple(replace(s, interval_single=None) for s in finding.strata),
+        )
+
+    sign = np.sign(train.effect) if metric.signed else np.ones(len(train.effect))
+    order = reported(asked.contexts, confirmed, sign, metric.strength(train.effect), train.size.astype(float))
+    return AttributeResult(
+        question=asked.question,
+        tested=len(asked.contexts),
+        untestable=int(np.isnan(train.effect).sum()),
+        significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(confirmed)),
+        significant_strata=0,
+        left_out=engine.left_out(TRAIN, asked.target),
+        population=shown(0),
+        findings=tuple(shown(i) for i in order),
+    )
