@@ -112,6 +112,11 @@ class Keyed:
         """Return the hits among ``count`` draws."""
         return self._sampler.draw(count, self._rng)
 
+    def exact(self) -> float | None:
+        """Return the p-value that draws would approach, if the sampler knows it."""
+        known = getattr(self._sampler, "exact", None)
+        return None if known is None else known()
+
 
 def canonical_table(table: IntArray) -> IntArray:
     """Return ``[output, protected]`` without empty lines, lines ordered by what is in them: names leave no trace."""
