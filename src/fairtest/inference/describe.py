@@ -118,8 +118,7 @@ class Describer:
     def _ratios(self, contexts: Sequence[int]) -> list[tuple[float | None, Interval | None]]:
         """Return the ratio of two groups' rates in each context, with its single interval."""
         counts = getattr(self._validated.summary, "counts", None)
-        two_by_two = self._question.metric.summary is SummaryKind.COUNTS and counts is not None
-        if not two_by_two or counts.shape[1:] != (1, 2, 2):
+        if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[1:] != (1, 2, 2):
             return [(None, None)] * len(contexts)
         tables = counts[list(contexts), 0]
         x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
