@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from fairtest.exceptions import InputError
 from fairtest.inference.exact_tables import exact_p
-from fairtest.inference.random_tables import chunks, permuted_counts, random_tables, x_log_x
+from fairtest.inference.random_tables import chunks, permuted_counts, random_tables
+from fairtest.metrics.logarithms import x_log_x
 
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
