@@ -40,8 +40,8 @@ class Cells:
         self.terms = terms
 
     def take(self, rows: NDArray[np.intp]) -> Cells:
-        """Return the cells of some rows."""
-        return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms])
+        """Return the cells of some valid rows."""
+        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms])
 
 
 def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
@@ -75,8 +75,11 @@ def _terms(products: list[FloatArray], target: Target, n_rows: int) -> list[Floa
 
 def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
     """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
-    key = index.astype(np.intp) * target.n_cells + cells.cell
-    length = size * target.n_cells
+    n_cells = target.n_cells
+    key = index.astype(np.intp)
+    key *= n_cells
+    key += cells.cell
+    length = size * n_cells
     if not cells.terms:
         return np.bincount(key, minlength=length).reshape(size, *target.cell_shape)
     sums = np.stack([np.bincount(key, weights=t, minlength=length) for t in cells.terms], axis=-1)
