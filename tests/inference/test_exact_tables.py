@@ -13,7 +13,8 @@ from scipy.special import xlogy
 from scipy.stats import fisher_exact, norm
 
 from fairtest.inference import exact_tables
-from fairtest.inference.exact_tables import exact_p
+from fairtest.inference.exact_tables import exact_moments, exact_p
+from fairtest.inference.null_moments import g_null_moments_2x2
 from fairtest.inference.permutation import GSampler
 
 
@@ -98,3 +99,39 @@ def test_a_million_people_need_no_more_memory_than_a_thousand() -> None:
     assert p == pytest.approx(
         GSampler(np.array([[600_000, 3, 1], [500_000, 9, 1]])).draw(20_000, np.random.default_rng(0)) / 20_000, abs=0.02
     )
+
+
+def listed_moments(table: np.ndarray) -> tuple[float, float]:
+    """Return mean and variance of G from a list of all tables with the same margins."""
+    groups, total = table.sum(axis=0), int(table[0].sum())
+    weights, values = [], []
+    for row in product(*(range(n + 1) for n in groups)):
+        if sum(row) == total:
+            other = np.array([row, groups - row])
+            weights.append(float(np.prod([comb(int(n), x) for n, x in zip(groups, row, strict=True)], dtype=object)))
+            values.append(2 * xlogy(other, other / (np.outer(table.sum(axis=1), groups) / groups.sum())).sum())
+    mean = np.average(values, weights=weights)
+    return mean, np.average((np.array(values) - mean) ** 2, weights=weights)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables())
+def test_moments_are_those_of_all_tables(table: np.ndarray) -> None:
+    known = exact_moments(table)
+    assert known == pytest.approx(listed_moments(table), rel=1e-8, abs=1e-8)
+    assert exact_moments(table.T[::-1]) == pytest.approx(known, rel=1e-9, abs=1e-9)
+
+
+def test_moments_of_two_by_two_tables_are_known() -> None:
+    for table in ([[3, 1], [1, 3]], [[4000, 6000], [5000, 5000]], [[200, 3], [100, 8]], [[10**6, 7], [10**5, 3]]):
+        mean, variance = g_null_moments_2x2(np.array([table]))
+        assert exact_moments(np.array(table)) == pytest.approx((mean[0], variance[0]), rel=1e-6)
+
+
+def test_a_single_table_does_not_vary() -> None:
+    assert exact_moments(np.array([[3, 4, 5]])) == (0.0, 0.0)
+    assert exact_moments(np.zeros((0, 0), dtype=int)) == (0.0, 0.0)
+
+
+def test_moments_of_larger_tables_are_left_to_draws() -> None:
+    assert exact_moments(np.full((3, 3), 10)) is None

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.special import xlogy
+from scipy.special import gammaln, xlogy
 
-from fairtest.metrics.logarithms import x_log_x
+from fairtest.metrics.logarithms import log_factorial, x_log_x
 
 
 @pytest.mark.parametrize("largest", [10, 10**6])
@@ -17,3 +17,8 @@ def test_x_log_x(largest):
 @pytest.mark.parametrize("largest", [0, 1, 255, 256, 2**18 - 1, 2**18])
 def test_the_largest_count_is_known(largest):
     assert x_log_x(largest)(np.array([largest])) == xlogy(largest, largest)
+
+
+@pytest.mark.parametrize("largest", [0, 1, 255, 256, 2**18 - 1, 2**18])
+def test_the_largest_factorial_is_known(largest):
+    assert log_factorial(largest)(np.array([largest])) == gammaln(largest + 1)

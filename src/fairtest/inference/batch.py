@@ -37,14 +37,14 @@ class Batch:
     seed
         Where randomness starts.
     memo
-        What a procedure has computed once and needs again.
+        What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
     """
 
     metric: Metric
     summary: Summary
     fetch: Callable[[int], Rows]
     seed: int
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.size)
@@ -93,7 +93,8 @@ class Batch:
     def take(self, at: IntArray) -> Batch:
         """Return some of the hypotheses."""
         places = at.tolist()
-        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed)
+        memo = {name: tuple(array[at] for array in arrays) for name, arrays in self.memo.items()}
+        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed, memo)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""
