@@ -71,7 +71,8 @@ class MemoryEngine:
         out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
         single = np.ones(len(contexts), dtype=bool)
         for columns, places in conditions_by_columns(contexts).items():
-            if len(places) >= MANY and self._joint_cells(columns, target) <= MOST_JOINT:
+            most = min(MOST_JOINT, len(places) * people.rows.size)  # a table of more cells costs more than it saves
+            if len(places) >= MANY and self._joint_cells(columns, target) <= most:
                 single[places] = False
                 out[places] = self._from_joint(columns, [contexts[i] for i in places], people, target)
         left = np.flatnonzero(single).tolist()

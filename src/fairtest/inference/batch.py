@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,12 +50,12 @@ class Batch:
     def __len__(self) -> int:
         return len(self.size)
 
-    @property
+    @cached_property
     def size(self) -> IntArray:
         """The people of each hypothesis."""
         return self.summary.size
 
-    @property
+    @cached_property
     def effect(self) -> FloatArray:
         """The effect of each hypothesis, NaN where undefined."""
         if self.metric.summary is not SummaryKind.ROWS:
