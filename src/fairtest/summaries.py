@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb
+from math import comb, prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -208,7 +208,7 @@ class Target:
     @property
     def n_cells(self) -> int:
         """The number of cells people are counted into."""
-        return int(np.prod(self.cell_shape))
+        return prod(self.cell_shape)
 
     @property
     def sum_shape(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from fairtest.exceptions import InputError
 from fairtest.inference import random_tables as module
-from fairtest.inference.random_tables import chunks, g_null_moments, permuted_counts, random_tables, x_log_x
+from fairtest.inference.random_tables import chunks, g_null_moments, permuted_counts, random_tables
 
 small_counts = arrays(
     np.int64, array_shapes(min_dims=3, max_dims=3, min_side=1, max_side=4), elements=st.integers(0, 9)
@@ -139,13 +139,6 @@ def test_moments_need_two_draws_and_accept_no_strata():
     with pytest.raises(InputError, match="≥ 2"):
         g_null_moments(np.ones((1, 2, 2), dtype=int), 1, rng())
     assert g_null_moments(np.zeros((0, 2, 2), dtype=int), 10, rng())[0].size == 0
-
-
-@pytest.mark.parametrize("largest", [10, 10**6])
-def test_x_log_x(largest):
-    assert x_log_x(largest)(np.array([[0, 1], [2, 10]])) == pytest.approx(
-        np.array([[0, 0], [2 * np.log(2), 10 * np.log(10)]])
-    )
 
 
 @given(st.integers(0, 5_000), st.integers(1, 10**7))

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
-    from fairtest.metrics.evidence import Evidence
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -158,18 +157,22 @@ def conjunctions(
     that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
     people, or the same people as a shorter one: then the outputs have no say.
     """
-    tables: dict[tuple[int, ...], NDArray[Any]] = {(): engine.total(TRAIN, target)}
+    tables: dict[tuple[int, ...], _Sums] = {(): _Sums.of(engine.total(TRAIN, target), strength, target)}
     found: list[_Kept] = []
     looked_at = 0
     for k in range(1, depth + 1):
         here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
-        deeper: dict[tuple[int, ...], NDArray[Any]] = {}
+        deeper: dict[tuple[int, ...], _Sums] = {}
         for chosen in combinations(range(len(axes)), k):
             joint = engine.joint(TRAIN, [here[i].axis for i in chosen], target)
-            sums = collapse(joint, [here[i].matrix for i in chosen])
-            if k < depth:
-                deeper[chosen] = sums if k != FINE_DEPTH else collapse(joint, [next_axes[i].matrix for i in chosen])
-            evaluated = _Evaluated([here[i] for i in chosen], chosen, sums, tables, target, strength, min_people)
+            sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
+            if k == FINE_DEPTH < depth:
+                coarse = collapse(joint, [next_axes[i].matrix for i in chosen])
+                deeper[chosen] = _Sums.of(coarse, strength, target)
+            elif k < depth:
+                deeper[chosen] = sums
+            around = [tables[chosen[:place] + chosen[place + 1 :]] for place in range(k)]
+            evaluated = _Evaluated([here[i] for i in chosen], sums, around, target, strength, min_people)
             looked_at += int(np.count_nonzero(evaluated.enough))
             keep = evaluated.populated if every else evaluated.peaks
             found.append(_Kept([here[i] for i in chosen], np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
@@ -177,44 +180,62 @@ def conjunctions(
     return _gathered(found, looked_at, wide=looked_at > WIDE and not every)
 
 
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums of all conjunctions over the same attributes, and their people."""
+
+    sums: NDArray[Any]
+    size: IntArray
+
+    @classmethod
+    def of(cls, sums: NDArray[Any], strength: Strength, target: Target) -> _Sums:
+        """Count the people of every conjunction."""
+        return cls(sums, strength.sizes(sums, target))
+
+
 class _Evaluated:
-    """All conjunctions over the same attributes: arrays with one axis for each attribute's predicates."""
+    """All conjunctions over the same attributes: arrays with one axis for each attribute's predicates.
+
+    ``around`` are the larger contexts: those over all attributes but the first, all but the second, and so on.
+    """
 
     def __init__(
         self,
         axes: Sequence[ItemAxis],
-        chosen: tuple[int, ...],
-        sums: NDArray[Any],
-        smaller: dict[tuple[int, ...], NDArray[Any]],
+        here: _Sums,
+        around: Sequence[_Sums],
         target: Target,
         strength: Strength,
         min_people: float,
     ) -> None:
         self._axes = axes
-        parents = [np.expand_dims(smaller[tuple(j for j in chosen if j != i)], place) for place, i in enumerate(chosen)]
-        size = strength.sizes(sums, target)
-        around = [strength.sizes(p, target) for p in parents]
+        size = here.size
         self.enough: BoolArray = size >= max(min_people, 1)
-        for people in around:
-            self.enough = self.enough & (size < people)
+        for place, larger in enumerate(around):
+            self.enough &= size < np.expand_dims(larger.size, place)
         self.populated = self.enough.copy()
         self.z, self.link = np.full(size.shape, np.nan), np.full(size.shape, np.inf)
-        if self.enough.any():
-            here = strength.evidence(target.wrap(sums[self.enough]))
-            self.z[self.enough] = here.z
-            self.link[self.enough] = self._links(here, sums, parents, target, strength)
+        at = np.nonzero(self.enough)
+        if at[0].size:
+            self.z[at], self.link[at] = self._evidence(at, here, around, target, strength)
         self.enough &= ~np.isnan(self.z)
 
-    def _links(
-        self, here: Evidence, sums: NDArray[Any], parents: Sequence[NDArray[Any]], target: Target, strength: Strength
-    ) -> FloatArray:
-        smallest = np.full(here.z.shape, np.inf)
-        for parent in parents:
-            outside = np.broadcast_to(parent, sums.shape)[self.enough] - sums[self.enough]
-            link = here.beyond(strength.evidence(target.wrap(outside)), strength.metric.signed)
-            known = (strength.sizes(outside, target) >= FEWEST_OUTSIDE) & ~np.isnan(link)
+    @staticmethod
+    def _evidence(
+        at: tuple[IntArray, ...], here: _Sums, around: Sequence[_Sums], target: Target, strength: Strength
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the deviates of some conjunctions, and the smallest of those against the rest of a larger context."""
+        inside, many = here.sums[at], at[0].size
+        larger_at = [at[:place] + at[place + 1 :] for place in range(len(around))]
+        outside = [larger.sums[where] - inside for larger, where in zip(around, larger_at, strict=True)]
+        everything = strength.evidence(target.wrap(_cell_by_cell([inside, *outside])))
+        evidence = everything[:many]
+        smallest = np.full(many, np.inf)
+        for number, (larger, where) in enumerate(zip(around, larger_at, strict=True), start=1):
+            link = evidence.beyond(everything[number * many : (number + 1) * many], strength.metric.signed)
+            known = (larger.size[where] - here.size[at] >= FEWEST_OUTSIDE) & ~np.isnan(link)
             smallest = np.where(known, np.minimum(smallest, link), smallest)
-        return smallest
+        return evidence.z, smallest
 
     @property
     def peaks(self) -> BoolArray:
@@ -228,6 +249,16 @@ class _Evaluated:
                 kept[run][:-1] &= part[:-1] >= part[1:]
                 kept[run][1:] &= part[1:] > part[:-1]
         return keep
+
+
+def _cell_by_cell(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the sums of many contexts one after the other, in memory cell by cell.
+
+    Metrics add up a few cells of each context; with the same cell of all contexts side by side, that takes a third of
+    the time.
+    """
+    cells = np.empty((*parts[0].shape[1:], sum(len(part) for part in parts)), dtype=parts[0].dtype)
+    return np.concatenate(parts, out=np.moveaxis(cells, -1, 0))
 
 
 @dataclass(frozen=True, eq=False)

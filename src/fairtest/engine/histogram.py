@@ -31,7 +31,7 @@ class Cells:
     cell
         Each row's cell (meaningless where not valid).
     terms
-        One array for each power and piece; none for plain counts.
+        One array for each power and piece; none for plain counts, nor for the power 0, which is a plain count.
     """
 
     def __init__(self, valid: BoolArray, cell: NDArray[np.int32], terms: Sequence[FloatArray]) -> None:
@@ -40,8 +40,8 @@ class Cells:
         self.terms = terms
 
     def take(self, rows: NDArray[np.intp]) -> Cells:
-        """Return the cells of some rows."""
-        return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms])
+        """Return the cells of some valid rows."""
+        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms])
 
 
 def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
@@ -52,7 +52,7 @@ def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
         s, o = target.protected.values(table), target.output.values(table)
         valid &= ~(np.isnan(s) | np.isnan(o))
         s, o = np.where(valid, s, 0.0), np.where(valid, o, 0.0)
-        return Cells(valid, stratum, _terms([s**i * o**j for i, j in powers(target.order)], target, n_rows))
+        return Cells(valid, stratum, _terms([s**i * o**j for i, j in powers(target.order)[1:]], target, n_rows))
     if target.summary is SummaryKind.ROWS:
         for variable in (target.protected, target.output):
             valid &= ~np.isnan(variable.values(table)) if variable.is_number else variable.codes(table) >= 0
@@ -62,7 +62,7 @@ def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
         valid &= (group >= 0) & ~np.isnan(x)
         x = np.where(valid, x, 0.0)
         cell = stratum * np.int32(len(target.by.levels)) + group
-        return Cells(valid, cell, _terms([x**p for p in range(target.order + 1)], target, n_rows))
+        return Cells(valid, cell, _terms([x**p for p in range(1, target.order + 1)], target, n_rows))
     s_code, o_code = target.protected.codes(table), target.output.codes(table)
     valid &= (s_code >= 0) & (o_code >= 0)
     cell = (stratum * np.int32(len(target.output.levels)) + o_code) * np.int32(len(target.protected.levels)) + s_code
@@ -75,9 +75,16 @@ def _terms(products: list[FloatArray], target: Target, n_rows: int) -> list[Floa
 
 def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
     """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
-    key = index.astype(np.intp) * target.n_cells + cells.cell
-    length = size * target.n_cells
+    n_cells = target.n_cells
+    key = index.astype(np.intp)
+    key *= n_cells
+    key += cells.cell
+    length = size * n_cells
+    people = np.bincount(key, minlength=length)
     if not cells.terms:
-        return np.bincount(key, minlength=length).reshape(size, *target.cell_shape)
-    sums = np.stack([np.bincount(key, weights=t, minlength=length) for t in cells.terms], axis=-1)
+        return people.reshape(size, *target.cell_shape)
+    sums = np.zeros((length, target.pieces + len(cells.terms)))
+    sums[:, 0] = people
+    for place, term in enumerate(cells.terms, start=target.pieces):
+        sums[:, place] = np.bincount(key, weights=term, minlength=length)
     return sums.reshape(size, *target.cell_shape, *target.sum_shape)

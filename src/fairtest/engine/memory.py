@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Rows
 from fairtest.engine.histogram import Cells, add_up, cells_of
-from fairtest.engine.joint import collapse, conditions_by_columns, membership
+from fairtest.engine.joint import among, collapse, conditions_by_columns, membership
 from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
@@ -43,6 +44,7 @@ class MemoryEngine:
         self._axes: dict[str, Axis | None] = {}
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
+        self._people: dict[tuple[int, Target], _People] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
 
     def axis(self, column: str) -> Axis | None:
@@ -53,56 +55,54 @@ class MemoryEngine:
 
     def frontier(self, target: Target) -> MemoryFrontier:
         """Return the root of a tree over the training rows."""
-        rows = self._valid(TRAIN, target)
-        return MemoryFrontier(self, rows, self._cells_of(target).take(rows), target)
+        people = self._people_of(TRAIN, target)
+        return MemoryFrontier(self, people.rows, people.cells, target)
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set."""
-        rows = self._valid(number, target)
-        everyone: NDArray[Any] = add_up(np.zeros(rows.size, np.int8), 1, self._cells_of(target).take(rows), target)[0]
+        people = self._people_of(number, target)
+        everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
         return everyone
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        rows = self._valid(number, target)
-        cells = self._cells_of(target).take(rows)
-        first = add_up(np.zeros(rows.size, np.int8), 1, cells, target)
+        people = self._people_of(number, target)
+        first = self.total(number, target)[None]
         out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
         single = np.ones(len(contexts), dtype=bool)
         for columns, places in conditions_by_columns(contexts).items():
-            if len(places) >= MANY and self._joint_cells(columns, target) <= MOST_JOINT:
+            most = min(MOST_JOINT, len(places) * people.rows.size)  # a table of more cells costs more than it saves
+            if len(places) >= MANY and self._joint_cells(columns, target) <= most:
                 single[places] = False
-                out[places] = self._from_joint(columns, [contexts[i] for i in places], rows, cells, target)
+                out[places] = self._from_joint(columns, [contexts[i] for i in places], people, target)
         left = np.flatnonzero(single).tolist()
         sums = np.zeros((len(left), *first.shape[1:]), dtype=first.dtype)
-        self._descend(prefix_tree([contexts[i] for i in left]), rows, cells, target, first[0], sums)
+        self._descend(prefix_tree([contexts[i] for i in left]), people, target, first[0], sums)
         out[left] = sums
         return out
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
-        rows = self._valid(number, target)
-        return self._joint(axes, rows, self._cells_of(target).take(rows), target)
+        return self._joint(axes, self._people_of(number, target), target)
 
-    def _joint(self, axes: Sequence[Axis], rows: NDArray[np.intp], cells: Cells, target: Target) -> NDArray[Any]:
-        index = np.zeros(rows.size, dtype=np.int32)
+    def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
+        index = np.zeros(people.rows.size, dtype=np.intp)
         for axis in axes:
             index *= axis.size
-            index += self.codes(axis)[rows]
+            index += people.codes(axis)
         sizes = [axis.size for axis in axes]
-        sums = add_up(index, int(np.prod(sizes)), cells, target)
+        sums = add_up(index, prod(sizes), people.cells, target)
         return sums.reshape(*sizes, *sums.shape[1:])
 
     def _joint_cells(self, columns: Sequence[str], target: Target) -> int:
         sizes = [axis.size for c in columns if (axis := self.axis(c)) is not None]
-        return int(np.prod([*sizes, target.n_cells, *target.sum_shape]))
+        return prod([*sizes, target.n_cells, *target.sum_shape])
 
     def _from_joint(
         self,
         columns: Sequence[str],
         contexts: Sequence[Sequence[Condition]],
-        rows: NDArray[np.intp],
-        cells: Cells,
+        people: _People,
         target: Target,
     ) -> NDArray[Any]:
         """Return the sums of contexts that speak of the same columns."""
@@ -113,43 +113,30 @@ class MemoryEngine:
             at = {c: i for i, c in enumerate(dict.fromkeys(context[k] for context in ordered))}
             places.append(np.array([at[context[k]] for context in ordered]))
             matrices.append(membership(list(at), axis.size))
-        sums: NDArray[Any] = collapse(self._joint(axes, rows, cells, target), matrices)[tuple(places)]
+        sums: NDArray[Any] = collapse(self._joint(axes, people, target), matrices)[tuple(places)]
         return sums
 
-    def _descend(
-        self,
-        prefix: Prefix,
-        rows: NDArray[np.intp],
-        cells: Cells,
-        target: Target,
-        sums: NDArray[Any],
-        out: NDArray[Any],
-    ) -> None:
+    def _descend(self, prefix: Prefix, people: _People, target: Target, sums: NDArray[Any], out: NDArray[Any]) -> None:
         out[prefix.contexts] = sums
         for column, children in prefix.by_column():
             axis = self.axis(column)
             assert axis is not None
-            codes = self.codes(axis)[rows]
-            table = add_up(codes, axis.size, cells, target)
+            codes = people.codes(axis)
+            table = add_up(codes, axis.size, people.cells, target)
             for condition, child in children:
                 inside = table[list(condition.codes)].sum(axis=0)
-                if not child.children:
+                if child.children:
+                    self._descend(child, people.take(np.flatnonzero(among(codes, condition))), target, inside, out)
+                else:
                     out[child.contexts] = inside
-                    continue
-                member = np.zeros(256, dtype=bool)
-                member[list(condition.codes)] = True
-                at = np.flatnonzero(member[codes])
-                self._descend(child, rows[at], cells.take(at), target, inside, out)
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
-        rows = self._valid(number, target)
+        rows = self._people_of(number, target).rows
         for condition in context:
             axis = self.axis(condition.column)
             assert axis is not None
-            member = np.zeros(256, dtype=bool)
-            member[list(condition.codes)] = True
-            rows = rows[member[self.codes(axis)[rows]]]
+            rows = rows[among(self.codes(axis)[rows], condition)]
         stratum = np.zeros(rows.size, np.int32) if target.strata is None else target.strata.codes(self._table)[rows]
         return Rows(
             self._seen(target.protected, target)[rows],
@@ -185,7 +172,7 @@ class MemoryEngine:
         axis = self.axis(condition.column)
         assert axis is not None
         bits = np.zeros(words * 8, dtype=np.uint8)
-        packed = np.packbits(np.isin(self.codes(axis)[rows], condition.codes))
+        packed = np.packbits(among(self.codes(axis)[rows], condition))
         bits[: packed.size] = packed
         return bits.view(np.uint64)
 
@@ -214,14 +201,38 @@ class MemoryEngine:
             self._rows[number] = self._holdout.rows(number)
         return self._rows[number]
 
-    def _valid(self, number: int, target: Target) -> NDArray[np.intp]:
-        rows = self._set(number)
-        return rows[self._cells_of(target).valid[rows]]
+    def _people_of(self, number: int, target: Target) -> _People:
+        if (number, target) not in self._people:
+            cells, rows = self._cells_of(target), self._set(number)
+            rows = rows[cells.valid[rows]]
+            self._people = {(number, target): _People(self, rows, cells.take(rows))}  # one at a time, as the cells
+        return self._people[number, target]
 
     def _cells_of(self, target: Target) -> Cells:
         if target not in self._cells:
-            self._cells = {target: cells_of(target, self._table, self._table.n_rows)}  # one at a time: they are large
+            self._cells, self._people = {}, {}  # one at a time: they are large
+            self._cells[target] = cells_of(target, self._table, self._table.n_rows)
         return self._cells[target]
+
+
+class _People:
+    """Some people that have a value for all variables of a target: their rows, their cells, their codes on axes."""
+
+    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells) -> None:
+        self._engine = engine
+        self.rows = rows
+        self.cells = cells
+        self._codes: dict[str, NDArray[np.uint8]] = {}
+
+    def codes(self, axis: Axis) -> NDArray[np.uint8]:
+        """Return their codes on an axis."""
+        if axis.column not in self._codes:
+            self._codes[axis.column] = self._engine.codes(axis)[self.rows]
+        return self._codes[axis.column]
+
+    def take(self, at: NDArray[np.intp]) -> _People:
+        """Return some of them."""
+        return _People(self._engine, self.rows[at], self.cells.take(at))
 
 
 class MemoryFrontier:

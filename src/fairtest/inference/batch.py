@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,24 +38,24 @@ class Batch:
     seed
         Where randomness starts.
     memo
-        What a procedure has computed once and needs again.
+        What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
     """
 
     metric: Metric
     summary: Summary
     fetch: Callable[[int], Rows]
     seed: int
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.size)
 
-    @property
+    @cached_property
     def size(self) -> IntArray:
         """The people of each hypothesis."""
         return self.summary.size
 
-    @property
+    @cached_property
     def effect(self) -> FloatArray:
         """The effect of each hypothesis, NaN where undefined."""
         if self.metric.summary is not SummaryKind.ROWS:
@@ -93,7 +94,8 @@ class Batch:
     def take(self, at: IntArray) -> Batch:
         """Return some of the hypotheses."""
         places = at.tolist()
-        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed)
+        memo = {name: tuple(array[at] for array in arrays) for name, arrays in self.memo.items()}
+        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed, memo)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""
@@ -111,6 +113,11 @@ class Keyed:
     def draw(self, count: int, rng: np.random.Generator, /) -> int:  # noqa: ARG002 - part of the protocol
         """Return the hits among ``count`` draws."""
         return self._sampler.draw(count, self._rng)
+
+    def exact(self) -> float | None:
+        """Return the p-value that draws would approach, if the sampler knows it."""
+        known = getattr(self._sampler, "exact", None)
+        return None if known is None else known()
 
 
 def canonical_table(table: IntArray) -> IntArray:

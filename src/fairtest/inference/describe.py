@@ -15,6 +15,8 @@ from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairtest.data.source import DataSource
     from fairtest.data.table import Column
     from fairtest.engine.contract import Engine
@@ -46,11 +48,13 @@ class Describer:
         summary = SummaryKind.ROWS if measured.is_number else SummaryKind.COUNTS
         self._target = Target(by, measured, question.strata, summary)
 
-    def finding(self, i: int) -> Finding:
-        """Return the finding of a context (0 is the whole population)."""
+    def findings(self, contexts: Sequence[int]) -> list[Finding]:
+        """Return the findings of some contexts (0 is the whole population)."""
+        return [self._finding(i, *ratio) for i, ratio in zip(contexts, self._ratios(contexts), strict=True)]
+
+    def _finding(self, i: int, ratio: float | None, ratio_interval: Interval | None) -> Finding:
         asked, estimates = self._validated.asked, self._validated.contexts
         people = self._engine.rows(self._number, asked.conditions[i], self._target)
-        ratio, ratio_interval = self._ratio(i)
         p = _number(estimates.p[i])
         return Finding(
             protected=self._question.protected.name,
@@ -111,17 +115,16 @@ class Describer:
             return ()
         return (f"{people:,} of these people are in strata where the effect is undefined; they are left out of it.",)
 
-    def _ratio(self, i: int) -> tuple[float | None, Interval | None]:
-        """Return the ratio of two groups' rates, with its single interval."""
+    def _ratios(self, contexts: Sequence[int]) -> list[tuple[float | None, Interval | None]]:
+        """Return the ratio of two groups' rates in each context, with its single interval."""
         counts = getattr(self._validated.summary, "counts", None)
-        if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[-2:] != (2, 2):
-            return None, None
-        if counts.shape[1] > 1:
-            return None, None
-        table = counts[i, 0]
-        x1, n1, x2, n2 = (np.array([v]) for v in (table[1, 1], table[:, 1].sum(), table[1, 0], table[:, 0].sum()))
+        if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[1:] != (1, 2, 2):
+            return [(None, None)] * len(contexts)
+        tables = counts[list(contexts), 0]
+        x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
         low, high = score.ratio_interval(x1, n1, x2, n2, self._level)
-        return _number(score.ratio(x1, n1, x2, n2)[0]), _interval(low[0], high[0])
+        ratios = score.ratio(x1, n1, x2, n2)
+        return [(_number(r), _interval(*bounds)) for r, *bounds in zip(ratios, low, high, strict=True)]
 
 
 def in_bins(source: DataSource, variable: Variable) -> Variable:

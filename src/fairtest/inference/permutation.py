@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairtest.exceptions import InputError
-from fairtest.inference.random_tables import chunks, permuted_counts, random_tables, x_log_x
+from fairtest.inference.exact_tables import exact_p
+from fairtest.inference.random_tables import chunks, permuted_counts, random_tables
+from fairtest.metrics.logarithms import x_log_x
 
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
@@ -96,6 +98,7 @@ class GSampler:
     def __init__(self, table: IntArray) -> None:
         table = np.asarray(table)
         table = table[table.any(axis=1)][:, table.any(axis=0)]
+        self._table = table
         self.rows, self.columns = table.sum(axis=1), table.sum(axis=0)
         self.cost = table.size / 4 if min(table.shape) <= 2 else 2.0 * (table.shape[0] - 1) * (table.shape[1] - 1)
         self._log_term = x_log_x(int(table.sum()))
@@ -110,6 +113,10 @@ class GSampler:
             _hits(self._strength(random_tables(self.rows, self.columns, part, rng)), self._threshold)
             for part in chunks(count, self.rows.size * self.columns.size)
         )
+
+    def exact(self) -> float | None:
+        """Return the p-value that draws would approach, where it can be had for less work."""
+        return exact_p(self._table)
 
     def _strength(self, tables: IntArray) -> FloatArray:
         strength: FloatArray = self._log_term(tables).sum(axis=(1, 2))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairtest.inference import correlation, information, oneway, rank, score
 from fairtest.inference.batch import canonical_table
+from fairtest.inference.exact_tables import exact_moments
 from fairtest.inference.null_moments import g_null_moments_2x2
 from fairtest.inference.oneway_permutation import OneWaySampler
 from fairtest.inference.permutation import CorrelationSampler, GSampler
@@ -201,8 +202,8 @@ class ConditionalInformation:
     def _moments(self, batch: Batch) -> tuple[FloatArray, FloatArray]:
         if "moments" not in batch.memo:
             batch.memo["moments"] = self._null_moments(batch)
-        moments: tuple[FloatArray, FloatArray] = batch.memo["moments"]
-        return moments
+        mean, variance = batch.memo["moments"]
+        return mean, variance
 
     def _null_moments(self, batch: Batch) -> tuple[FloatArray, FloatArray]:
         counts = self._counts(batch)
@@ -214,8 +215,11 @@ class ConditionalInformation:
         mean, variance = df.astype(float), 2.0 * df
         for i in np.flatnonzero(information.smallest_expected(tables) < AMPLE):
             table = canonical_table(tables[i])
-            drawn = g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table))
-            mean[i], variance[i] = drawn[0][0], drawn[1][0]
+            known = exact_moments(table)
+            if known is None:
+                drawn = g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table))
+                known = float(drawn[0][0]), float(drawn[1][0])
+            mean[i], variance[i] = known
         return mean.reshape(m, k), variance.reshape(m, k)
 
 

@@ -11,24 +11,22 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from fairtest.exceptions import InputError
+from fairtest.metrics.logarithms import x_log_x
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["chunks", "g_null_moments", "permuted_counts", "random_tables", "x_log_x"]
+__all__ = ["chunks", "g_null_moments", "permuted_counts", "random_tables"]
 
 CELLS_AT_ONCE = 2**18
 """Cells drawn at once: enough to hide the cost of a call, few enough to stay near the processor's cache."""
 
 MOST_PEOPLE = 10**9 - 1
 """The largest urn from which numpy's hypergeometric generator draws."""
-
-_LARGEST_LOOKUP = 2**16
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -137,15 +135,6 @@ def g_null_moments(counts: IntArray, draws: int, rng: np.random.Generator) -> tu
         mean[block], variance[block] = _g_moments(counts[block], draws, rng, log_term)
         start += width
     return mean, variance
-
-
-def x_log_x(largest: int) -> Callable[[IntArray], FloatArray]:
-    """Return k ↦ k·log k for counts up to ``largest``: a look-up when they are small, else the formula."""
-    if largest > _LARGEST_LOOKUP:
-        return lambda counts: xlogy(counts, counts)
-    numbers = np.arange(largest + 1)
-    known: FloatArray = xlogy(numbers, numbers)
-    return known.take
 
 
 def chunks(total: int, cells: int) -> Iterator[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.engine.contract import Rows
-from fairtest.inference.batch import Batch
+from fairtest.inference.batch import Batch, Keyed
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
@@ -152,6 +152,14 @@ class _Member:
     sign: FloatArray
     n_strata: int
 
+    def settle(self) -> None:
+        """Fill in the p-values that are known without draws; the others are open."""
+        for i, sampler in list(self.samplers.items()):
+            known = sampler.exact() if isinstance(sampler, Keyed) else None
+            self.p[i] = np.nan if known is None else known
+            if known is not None:
+                del self.samplers[i]
+
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested."""
@@ -242,7 +250,7 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
         return
     _drop_hopeless(family, prior, settings)
     for member in family:
-        member.p[list(member.samplers)] = np.nan
+        member.settle()
     starts = np.cumsum([0, *(len(member.p) for member in family)])
     drawn = [(start + i, s) for start, m in zip(starts, family, strict=False) for i, s in m.samplers.items()]
     if not drawn:

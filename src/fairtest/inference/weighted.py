@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.special import ndtr, ndtri
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["pooled", "rank_levels", "weighted_holm"]
 
-_MARGIN = 1e-3
+_BLOCK, _WIDTH = 128, 1.5
+"""The most hypotheses of a block, and how many standard deviations their deviates may be apart …"""
+_POINTS = np.cos(np.pi * (np.arange(6) + 0.5) / 6)
+"""… so that interpolation between these points (Chebyshev's, from −1 to 1) is right …"""
+_MARGIN = 1e-4
+"""… up to less than this part."""
 _LARGE, _HOPELESS = 20_000, 0.2
 """In very large families, adjusted p-values from 0.2 on are given as 1."""
 _STEEPNESS = 1.5
@@ -64,26 +70,42 @@ def pooled(p: FloatArray, prior: Prior) -> FloatArray:
 
 
 def _step_down(together: FloatArray, evidence: FloatArray, scale: float) -> FloatArray:
-    """Return the adjusted p-values of hypotheses sorted by the pooled deviate.
-
-    Terms that are too small to matter beside a hypothesis' own are not computed but bounded, all together, by a
-    thousandth of it.
-    """
+    """Return the adjusted p-values of hypotheses sorted by the pooled deviate, a block of similar ones at a time."""
     adjusted = np.ones(together.size)
-    by_evidence = np.argsort(-evidence, kind="stable")
-    sorted_evidence = -evidence[by_evidence]
-    own = np.maximum(ndtr((evidence - together) / scale), 1e-290)
-    reach = -ndtri(np.maximum(own * _MARGIN / together.size, 1e-300)) * scale
-    last = np.searchsorted(sorted_evidence, reach - together, side="right")
-    largest = 0.0
-    for k, reached in enumerate(together):
-        left = by_evidence[: last[k]]
-        total = float(ndtr((evidence[left[left >= k]] - reached) / scale).sum()) + _MARGIN * own[k]
-        largest = max(largest, total)
-        if largest >= (1.0 if together.size <= _LARGE else _HOPELESS):
-            break
-        adjusted[k] = largest
+    enough = 1.0 if together.size <= _LARGE else _HOPELESS
+    start, largest = 0, 0.0
+    while start < together.size and largest < enough:
+        similar = int(np.searchsorted(-together, _WIDTH * scale - together[start], side="right"))
+        block = slice(start, min(similar, start + _BLOCK))
+        sums = _sums_from_own(together[block], evidence[block], evidence[block.stop :], scale)
+        stepped = np.maximum.accumulate(np.maximum(sums, largest))
+        adjusted[block] = np.where(stepped < enough, stepped, 1.0)
+        start, largest = block.stop, stepped[-1]
     return adjusted
+
+
+def _sums_from_own(reached: FloatArray, own: FloatArray, later: FloatArray, scale: float) -> FloatArray:
+    """Return a_k for a block of hypotheses: the terms from their own on within the block, and those of all later ones.
+
+    The latter are a smooth function of the deviate that was reached: where a block is longer than a few points, its
+    logarithm is computed at these only and interpolated, and raised by more than that can miss. Terms that are too
+    small to matter beside a hypothesis' own are left out, and what they can amount to is added.
+    """
+
+    def terms(deviates: FloatArray, evidence: FloatArray) -> FloatArray:
+        return np.asarray(ndtr((evidence - deviates[:, None]) / scale))
+
+    inside = terms(reached, own)
+    first = np.maximum(inside.diagonal(), 1e-290)
+    small = first.min() * _MARGIN / max(later.size, 1)
+    later = later[later > reached[-1] + ndtri(max(small, 1e-300)) * scale]
+    within = np.triu(inside).sum(axis=1) + _MARGIN * first
+    if reached.size <= _POINTS.size:
+        return np.asarray(within + terms(reached, later).sum(axis=1))
+    middle, half = (reached[0] + reached[-1]) / 2, max((reached[0] - reached[-1]) / 2, 1e-300)
+    at_points = np.log(np.maximum(terms(middle + half * _POINTS, later).sum(axis=1), 1e-300))
+    line = Polynomial.fit(_POINTS, at_points, _POINTS.size - 1, domain=[-1, 1])
+    return np.asarray(within + np.exp(line((reached - middle) / half)) * (1 + _MARGIN))
 
 
 def weighted_holm(p: FloatArray, prior: Prior) -> FloatArray:

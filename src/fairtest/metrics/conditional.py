@@ -25,6 +25,8 @@ def stratum_weights(size: FloatArray, defined: FloatArray) -> FloatArray:
 
 def strata_average(effect: FloatArray, variance: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the average over strata by size of an estimate, and the standard error that follows."""
+    if effect.shape[-1] == 1:
+        return effect[..., 0], np.where(np.isnan(effect), np.nan, np.sqrt(variance))[..., 0]
     w = stratum_weights(size, effect)
     return weighted(effect, size), np.sqrt((w**2 * variance).sum(axis=-1))
 

@@ -42,18 +42,19 @@ def evidence(summary: Moments) -> Evidence:
     return Evidence(np.clip(effect / np.sqrt(variance), -MOST, MOST), effect, variance)
 
 
-def rank_scores(summary: Counts) -> Central:
-    """Return the centred sums, up to the fourth order, of ranks within strata (as shares of the stratum)."""
+def rank_scores(summary: Counts, order: int = 4) -> Central:
+    """Return the centred sums of even order, up to the fourth, of ranks within strata (as shares of the stratum)."""
     counts = summary.counts.astype(float)
     outputs, groups = counts.sum(axis=-1), counts.sum(axis=-2)
     o, s = _mid_distribution(outputs), _mid_distribution(groups)
     ss, oo = (groups * s**2).sum(axis=-1), (outputs * o**2).sum(axis=-1)
     used = (ss > 0) & (oo > 0)
-    sums = {
-        (i, j): np.where(used, np.einsum("...os,...o,...s->...", counts, o**j, s**i), 0.0).sum(axis=-1)
-        for i, j in powers(4)
-        if i + j in (2, 4)
-    }
+    by_output = [outputs, *(np.einsum("...os,...s->...o", counts, s**i) for i in range(1, order))]
+    sums = {}
+    for i, j in powers(order):
+        if i + j in (2, 4):
+            total = (groups * s**i).sum(axis=-1) if j == 0 else (by_output[i] * o**j).sum(axis=-1)
+            sums[i, j] = np.where(used, total, 0.0).sum(axis=-1)
     n = np.where(used, counts.sum(axis=(-2, -1)), 0.0).sum(axis=-1)
     return Central(n, used.sum(axis=-1).astype(float), sums)
 
@@ -71,7 +72,7 @@ def rank_correlation(summary: Counts | Moments) -> FloatArray:
     """
     if isinstance(summary, Moments):
         return correlation(summary)
-    sums = rank_scores(summary).sums
+    sums = rank_scores(summary, order=2).sums
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.clip(sums[1, 1] / np.sqrt(sums[2, 0] * sums[0, 2]), -1.0, 1.0)
 

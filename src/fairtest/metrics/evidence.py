@@ -39,7 +39,7 @@ class Evidence:
     effect: FloatArray
     variance: FloatArray
 
-    def __getitem__(self, at: BoolArray | IntArray) -> Evidence:
+    def __getitem__(self, at: BoolArray | IntArray | slice) -> Evidence:
         return Evidence(self.z[at], self.effect[at], self.variance[at])
 
     def beyond(self, rest: Evidence, signed: bool) -> FloatArray:

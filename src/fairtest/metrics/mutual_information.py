@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import xlogy
 
 from fairtest.metrics.conditional import weighted
 from fairtest.metrics.evidence import Evidence, from_chi_square
+from fairtest.metrics.logarithms import x_log_x
 from fairtest.metrics.registry import LEVELS, Metric
 from fairtest.types import SummaryKind
 
@@ -31,11 +31,12 @@ def normalised_information(summary: Counts) -> FloatArray:
 def _information(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return MI, the smaller entropy and the people of each stratum, in nats."""
     counts = summary.counts
-    people = counts.sum(axis=(-2, -1)).astype(float)
-    cells = xlogy(counts, counts).sum(axis=(-2, -1))
+    people = counts.sum(axis=(-2, -1))
+    log_term = x_log_x(int(people.max(initial=0)))
+    cells = log_term(counts).sum(axis=(-2, -1))
     by_output, by_group = counts.sum(axis=-1), counts.sum(axis=-2)
-    outputs, groups = xlogy(by_output, by_output).sum(axis=-1), xlogy(by_group, by_group).sum(axis=-1)
-    whole = xlogy(people, people)
+    outputs, groups = log_term(by_output).sum(axis=-1), log_term(by_group).sum(axis=-1)
+    whole = log_term(people)
     with np.errstate(invalid="ignore", divide="ignore"):
         information = np.maximum(cells - outputs - groups + whole, 0.0) / people
         entropy = np.minimum(whole - outputs, whole - groups) / people

@@ -77,6 +77,7 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
         significant = estimates.p <= choices.level
     describer = Describer(engine, source, choices.number, choices.level, validated)
     groups = _shown(source, validated, significant, choices)
+    population, *findings = describer.findings([0, *(i for i, *_ in groups)])
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
@@ -84,8 +85,11 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
         significant_strata=_significant_strata(validated, choices.level),
         left_out=engine.left_out(choices.number, asked.target),
-        population=_judged(describer.finding(0), choices),
-        findings=tuple(_judged(replace(describer.finding(i), folded=len(copies)), choices) for i, *copies in groups),
+        population=_judged(population, choices),
+        findings=tuple(
+            _judged(replace(finding, folded=len(copies)), choices)
+            for finding, (_, *copies) in zip(findings, groups, strict=True)
+        ),
         detectable=_detectable(validated, choices.level),
     )
 

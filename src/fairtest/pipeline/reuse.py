@@ -161,19 +161,20 @@ def _attribute(
     describer = Describer(engine, source, TRAIN, choices.level, proposed)
     confirmed = np.array([a.confirmed for a in answers])
 
-    def shown(i: int) -> Finding:
-        finding = describer.finding(i)
+    def stated(finding: Finding, answer: Answer) -> Finding:
         return replace(
             finding,
-            interval=answers[i].interval,
+            interval=answer.interval,
             interval_single=None,
-            significant=answers[i].confirmed,
+            significant=answer.confirmed,
             ratio_interval=None,
             strata=tuple(replace(s, interval_single=None) for s in finding.strata),
         )
 
     sign = np.sign(train.effect) if metric.signed else np.ones(len(train.effect))
     order = reported(asked.contexts, confirmed, sign, metric.strength(train.effect), train.size.astype(float))
+    shown = [0, *order]
+    population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
         question=asked.question,
         tested=len(asked.contexts),
@@ -181,6 +182,6 @@ def _attribute(
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(confirmed)),
         significant_strata=0,
         left_out=engine.left_out(TRAIN, asked.target),
-        population=shown(0),
-        findings=tuple(shown(i) for i in order),
+        population=population,
+        findings=tuple(findings),
     )
