@@ -51,6 +51,19 @@ def test_draws_double_up_to_the_cap():
     assert certain.rounds == [50]
 
 
+def test_no_draws_where_the_cap_cannot_settle_it():
+    """Among 1,000, even no hit in 4,096 draws is no rejection; among 50 it is, and a hit or two would end it."""
+    hopeless, hopeful = Coin(0.0), Coin(0.0)
+    run([hopeless], fixed_p=np.full(999, 0.9), most=4096)
+    run([hopeful], fixed_p=np.full(49, 0.9), most=4096)
+    assert hopeless.drawn == 256
+    assert hopeful.drawn == 4096
+    ended = [Coin(0.002) for _ in range(20)]
+    p = run(ended, fixed_p=np.full(30, 0.9), most=4096)
+    assert min(coin.drawn for coin in ended) < 4096
+    assert not (holm(np.concatenate((p, np.full(30, 0.9)))) <= 0.05).any()
+
+
 def test_more_draws_near_the_threshold():
     coins = [Coin(0.9), Coin(0.012), Coin(0.05 / 3), Coin(1e-9)]
     run(coins, fixed_p=[])

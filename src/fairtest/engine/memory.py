@@ -45,6 +45,7 @@ class MemoryEngine:
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
         self._people: dict[tuple[int, Target], _People] = {}
+        self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
 
     def axis(self, column: str) -> Axis | None:
@@ -187,8 +188,9 @@ class MemoryEngine:
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
-        rows = self._set(number)
-        return int(rows.size - np.count_nonzero(self._cells_of(target).valid[rows]))
+        if (number, target) not in self._left_out:
+            self._people_of(number, target)
+        return self._left_out[number, target]
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return every row's code on an axis."""
@@ -203,8 +205,9 @@ class MemoryEngine:
 
     def _people_of(self, number: int, target: Target) -> _People:
         if (number, target) not in self._people:
-            cells, rows = self._cells_of(target), self._set(number)
-            rows = rows[cells.valid[rows]]
+            cells, everyone = self._cells_of(target), self._set(number)
+            rows = everyone[cells.valid[everyone]]
+            self._left_out[number, target] = everyone.size - rows.size
             self._people = {(number, target): _People(self, rows, cells.take(rows))}  # one at a time, as the cells
         return self._people[number, target]
 

@@ -165,8 +165,12 @@ def _p_values(hits: Counts, drawn: Counts) -> FloatArray:
 
 
 def _limits(hits: Counts, drawn: Counts, cap: int) -> tuple[FloatArray, FloatArray]:
-    """Return between which limits each p-value will end; at the cap it is what it is."""
+    """Return between which limits each p-value will end; at the cap it is what it is.
+
+    Hits cannot be undone: what is too many of them for a rejection at the cap is so already.
+    """
     low, high = clopper_pearson(hits, drawn)
+    low = np.maximum(low, _p_values(hits, np.full_like(drawn, cap)))
     final = drawn >= cap
     low[final] = high[final] = _p_values(hits[final], drawn[final])
     return low, high
