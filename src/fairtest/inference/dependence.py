@@ -172,7 +172,7 @@ class _Crowd:
         return sums.hypothesis % self._part.n_strata if self._part.n_strata else sums.stratum
 
     def _means(self) -> tuple[FloatArray, FloatArray]:
-        """Return the means of protected attribute and output in each stratum of each hypothesis, NaN without numbers."""
+        """Return the means of both attributes in each stratum of each hypothesis, NaN of one that has no numbers."""
         values = [self._seen.protected, self._seen.output]
         k = self._part.target.n_strata
         found = [np.full((len(self._part.conditions), k), np.nan) for _ in values]
@@ -190,8 +190,8 @@ class _Crowd:
         for chunk in _chunks(len(self._profiles), n):
             inside = self._inside(np.arange(n), chunk).astype(float)
             own = self._seen.stratum[chunk, None] == np.arange(k)
-            for total, column in zip(totals, columns, strict=True):
-                total += inside @ (own * (self._profiles.people[chunk] * column[chunk])[:, None])
+            for i, column in enumerate(columns):
+                totals[i] += inside @ (own * (self._profiles.people[chunk] * column[chunk])[:, None])
         return totals
 
 

@@ -104,7 +104,6 @@ class Sums:
     output: Factor
 
 
-
 def n_sums(batch: Batch) -> IntArray:
     """Return how many sums each hypothesis needs."""
     if batch.metric.name not in ("NMI", "ETA"):
@@ -157,7 +156,7 @@ def _information(outputs: FloatArray, groups: FloatArray, wanted: IntArray) -> S
     h, f = (_contrasts_of(margin, size) for margin in (outputs, groups))
     entropy = np.minimum(*(entr(m / size[..., None]).sum(axis=-1) for m in (outputs, groups)))
     scale = np.sqrt(_over(np.ones_like(size), size * entropy))
-    used = h.any(axis=-1)[..., :, None] & f.any(axis=-1)[..., None, :]
+    used = (h != 0).any(axis=-1, keepdims=True) & (f != 0).any(axis=-1)[..., None, :]
     at, stratum, b, a = _enumerated(used, size)
     left = f[at, stratum, a] * scale[at, stratum, None]
     return Sums(wanted[at], _only(stratum, size), Lookup(left[:, None]), Lookup(h[at, stratum, b][:, None]))
@@ -168,7 +167,7 @@ def _oneway(summary: GroupMoments, wanted: IntArray, protected_mean: FloatArray,
     groups = summary.sums[..., 0]
     size = np.maximum(groups.sum(axis=-1), 1.0)
     f = _contrasts_of(groups, size)
-    at, stratum, a, _ = _enumerated(f.any(axis=-1)[..., None], size)
+    at, stratum, a, _ = _enumerated((f != 0).any(axis=-1, keepdims=True), size)
     left = Lookup((f[at, stratum, a] / np.sqrt(size[at, stratum, None]))[:, None])
     is_output = not np.isnan(output_mean).all()
     mean = (output_mean if is_output else protected_mean)[wanted]

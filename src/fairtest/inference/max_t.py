@@ -4,8 +4,8 @@ Holm and Bonferroni add up the chances of all hypotheses as if no two could be f
 people often are. Here the chance that *any* of them has a p-value as small as the one seen is drawn: with a normal
 number gᵢ for each person, the sums Σ gᵢuᵢ of their contributions (:mod:`fairtest.inference.influence`) have the joint
 distribution that the statistics have without association, whatever is associated with what besides. What is drawn is
-turned into p-values, so that metrics and degrees of freedom can be compared; the p-values of what was observed are those
-of each metric's own calibrated test.
+turned into p-values, so that metrics and degrees of freedom can be compared; the p-values of what was observed are
+those of each metric's own calibrated test.
 
 References
 ----------
@@ -19,6 +19,7 @@ J. P. Romano and M. Wolf, "Exact and approximate stepdown methods for multiple h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,8 @@ from scipy.special import ndtr, ndtri
 from fairtest.inference.quadratic import SumOfSquares
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtest.inference.dependence import Covariance
     from fairtest.inference.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -37,7 +40,7 @@ __all__ = ["JointNull", "draw_joint_null"]
 AT_LEVEL = 800
 """About how many draws fall below the family's level: its Monte-Carlo error is a thirtieth of it."""
 MOST_DRAWS = 1 << 18
-MOST_KEPT = 1 << 22
+MOST_KEPT = 1 << 21
 """About how many of the drawn p-values are kept: the smallest."""
 BLOCK = 1024
 JITTER = 1e-9
@@ -147,43 +150,54 @@ def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int) 
     seed
         Where randomness starts.
     """
-    names, starts, sums = np.unique(covariance.hypothesis, return_index=True, return_counts=True)
-    order = np.argsort(starts)
-    names, starts, sums = names[order], starts[order], sums[order]
+    starts = np.flatnonzero(np.diff(covariance.hypothesis, prepend=-1))
+    hypotheses = covariance.hypothesis[starts]
     joint = np.zeros(size, dtype=bool)
-    joint[names] = True
+    joint[hypotheses] = True
     draws = int(min(2 ** np.ceil(np.log2(max(AT_LEVEL / level, BLOCK))), MOST_DRAWS))
-    if not names.size:
+    if not starts.size:
         nothing = np.zeros(0, dtype=np.int64)
         return JointNull(joint, draws, nothing, nothing, np.zeros(0), 1.0, level)
-    cap = float(np.clip(MOST_KEPT / (names.size * draws), level, 1.0))
-    laws = _laws(covariance.matrix, starts, sums)
-    threshold = np.array([ndtri(cap / 2) ** 2 if law is None else law.quantile(cap) for law in laws])
-    if cap == 1.0:
-        threshold[:] = 0.0
-    root = covariance.matrix.copy()
+    cap = float(np.clip(MOST_KEPT / (starts.size * draws), level, 1.0))
+    laws = _laws(covariance.matrix, starts)
+    threshold = np.array([_quantile(law, cap) for law in laws])
+    kept: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for block, statistic in enumerate(_statistics(covariance.matrix, starts, draws // BLOCK, seed)):
+        which, draw = np.nonzero(statistic >= threshold[:, None])
+        p = _p_values(statistic[which, draw], which, laws)
+        order = np.argsort(p)
+        order = order[np.argsort(draw[order].astype(np.uint16), kind="stable")]
+        kept.append((block * BLOCK + draw[order], hypotheses[which[order]], p[order]))
+    draw, hypothesis, p = (np.concatenate(column) for column in zip(*kept, strict=True))
+    return JointNull(joint, draws, draw, hypothesis, p, cap, level)
+
+
+def _statistics(matrix: FloatArray, starts: IntArray, blocks: int, seed: int) -> Iterator[FloatArray]:
+    """Yield the statistics ``[hypothesis, draw]`` of blocks of draws."""
+    root = matrix.copy()
     root.flat[:: len(root) + 1] += JITTER
     root = cholesky(root, lower=True, overwrite_a=True, check_finite=False)
     rng = np.random.default_rng(seed)
-    kept: list[tuple[IntArray, IntArray, FloatArray]] = []
-    for block in range(0, draws, BLOCK):
+    for _ in range(blocks):
         normal = rng.standard_normal((BLOCK, len(root)))
-        together = blas.dtrmm(1.0, root, normal.T, lower=1, overwrite_b=1)
-        statistic = np.add.reduceat(together**2, starts, axis=0)
-        which, at = np.nonzero(statistic >= threshold[:, None])
-        kept.append((block + at, which, _p_values(statistic[which, at], which, laws)))
-    draw, which, p = (np.concatenate(column) for column in zip(*kept, strict=True))
-    sort = np.lexsort((p, draw))
-    return JointNull(joint, draws, draw[sort], names[which[sort]], p[sort], cap, level)
+        squares = blas.dtrmm(1.0, root, normal.T, lower=1, overwrite_b=1) ** 2
+        yield squares if len(starts) == len(root) else np.add.reduceat(squares, starts, axis=0)
 
 
-def _laws(matrix: FloatArray, starts: IntArray, sums: IntArray) -> list[SumOfSquares | None]:
+def _laws(matrix: FloatArray, starts: IntArray) -> list[SumOfSquares | None]:
     """Return the law of each statistic, None for that of a single sum, the square of a standard normal number."""
-    found: list[SumOfSquares | None] = []
-    for start, count in zip(starts.tolist(), sums.tolist(), strict=True):
-        block = matrix[start : start + count, start : start + count]
-        found.append(None if count == 1 else SumOfSquares.from_eigenvalues(np.linalg.eigvalsh(block)))
-    return found
+    blocks = [slice(start, stop) for start, stop in pairwise([*starts.tolist(), len(matrix)])]
+    return [
+        None if b.stop - b.start == 1 else SumOfSquares.from_eigenvalues(np.linalg.eigvalsh(matrix[b, b]).astype(float))
+        for b in blocks
+    ]
+
+
+def _quantile(law: SumOfSquares | None, p: float) -> float:
+    """Return the statistic with a p-value of ``p``, 0 if all are wanted."""
+    if p >= 1:
+        return 0.0
+    return float(ndtri(p / 2) ** 2) if law is None else law.quantile(p)
 
 
 def _p_values(statistic: FloatArray, which: IntArray, laws: list[SumOfSquares | None]) -> FloatArray:

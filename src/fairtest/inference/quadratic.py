@@ -5,9 +5,9 @@ The sum is :math:`\sum λ_k χ^2_1` with the eigenvalues λ of the covariance, a
 .. math:: P(Q > q) = \frac{1}{2πi} \int_{c-i∞}^{c+i∞} e^{K(s) - sq} \frac{ds}{s}, \qquad
           K(s) = -\tfrac12 \sum \log(1 - 2 λ_k s).
 
-(less 1 if c < 0). The path is led through the saddlepoint and bent to the right, where the integrand vanishes like a normal
-density: a few dozen points give the probability to three digits *relative* to itself however small it is, which is what
-a comparison with α/m needs.
+(less 1 if c < 0). The path is led through the saddlepoint and bent to the right, where the integrand vanishes like a
+normal density: a few dozen points give the probability to three digits *relative* to itself however small it is, which
+is what a comparison with α/m needs.
 
 References
 ----------

@@ -180,9 +180,7 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
     ]
 
 
-def _joint_null(
-    engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings
-) -> JointNull:
+def _joint_null(engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings) -> JointNull:
     """Draw what the p-values of the family would be together if there were no association."""
     questions = [a for a in asked for _ in range(1 if a.target.strata is None else 2)]
     parts = []
