@@ -40,7 +40,7 @@ __all__ = ["JointNull", "draw_joint_null"]
 AT_LEVEL = 800
 """About how many draws fall below the family's level: its Monte-Carlo error is a thirtieth of it."""
 MOST_DRAWS = 1 << 18
-MOST_KEPT = 1 << 21
+MOST_KEPT = 1 << 19
 """About how many of the drawn p-values are kept: the smallest."""
 BLOCK = 1024
 JITTER = 1e-9
@@ -82,8 +82,8 @@ class JointNull:
         .. math:: \tilde p_{(k)} = \max_{l ≤ k} \left\{\frac{1 + h_l}{1 + M} + a_l p_{(l)}\right\}.
 
         If none were drawn, this is Holm's procedure. Far below the level, where M draws cannot tell small from smaller,
-        Holm's value is given if it is less: this cannot change a decision. Above ``cap``, where a small family's draws
-        are complete and a large one's adjusted p-values are near 1 anyway, Holm's is given too.
+        Holm's value is given if it is less: this cannot change a decision. Above ``cap`` (1 for a small family, and
+        where the adjusted p-values of a large one are near 1), the larger of the two is given.
         """
         member = np.flatnonzero(~np.isnan(p))
         order = member[np.argsort(p[member], kind="stable")]
