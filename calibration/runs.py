@@ -27,6 +27,8 @@ __all__ = ["ADULT", "Setting", "Tally", "adult_runs", "adult_settings", "null_ru
 ADULT = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "adult.csv.gz"
 SEARCHES = ("tree", "exhaustive", "auto")
 CORRECTIONS = ("pooled", "holm", "weighted-holm", "bonferroni", "bh")
+FIXED = "fixed"
+"""In place of a search: everybody is tested, in contexts fixed beforehand."""
 QUESTIONS = {
     "DIFF": ("sex", "hired"),
     "RATIO": ("sex", "hired"),
@@ -65,9 +67,11 @@ class Tally:
 
 
 def settings() -> list[Setting]:
-    """Return all combinations; conditional RATIO, which is resampled, in small contexts only."""
+    """Return all combinations; conditional RATIO, which is resampled, and what is not split in small contexts only."""
     every = product(QUESTIONS, (False, True), ("small", "large"), (0.5, 0.01), SEARCHES, CORRECTIONS)
-    return [s for s in (Setting(*e) for e in every) if not (s.form == "conditional RATIO" and s.search != "tree")]
+    undivided = product(QUESTIONS, (False, True), ("small",), (0.5, 0.01), (FIXED,), ("holm", "max-t"))
+    chosen = [Setting(*e) for e in (*every, *undivided)]
+    return [s for s in chosen if not (s.form == "conditional RATIO" and s.search != "tree")]
 
 
 def null_runs(repeats: int, seed: int = 0, which: Iterable[Setting] | None = None) -> Iterator[tuple[Setting, bool]]:
@@ -79,6 +83,7 @@ def null_runs(repeats: int, seed: int = 0, which: Iterable[Setting] | None = Non
 
 def _finds_something(setting: Setting, rng: np.random.Generator) -> bool:
     n, min_size, depth = (1_200, 60, 2) if setting.contexts == "small" else (5_000, 800, 3)
+    fixed = setting.search == FIXED
     protected, output = QUESTIONS[setting.metric]
     report = ft.audit(
         _people(n, setting.share, rng),
@@ -87,10 +92,11 @@ def _finds_something(setting: Setting, rng: np.random.Generator) -> bool:
         contextual=["age", "city"] if setting.conditional else ["age", "city", "job"],
         explanatory="job" if setting.conditional else None,
         metrics=setting.metric,
-        search=setting.search,
+        search="exhaustive" if fixed else setting.search,
         correction=setting.correction,
         min_size=min_size,
-        max_depth=depth,
+        max_depth=1 if fixed else depth,
+        split=not fixed,
         seed=int(rng.integers(2**31)),
     )
     return report.significant > 0

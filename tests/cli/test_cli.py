@@ -23,6 +23,7 @@ from fairtest.cli.progress import StatusLine
 from fairtest.data.holdout import Budget
 from fairtest.datasets.berkeley import berkeley
 from fairtest.datasets.pricing import PLANTED, pricing
+from fairtest.inference.multiplicity import corrections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +110,14 @@ class TestReport:
         for each in (ours, theirs):
             each["investigations"][0].pop("repeat")
         assert ours == theirs
+
+    def test_every_correction_can_be_named_and_the_help_knows_it(self, people: Path) -> None:
+        words = fairtest("test", "--help").out
+        for name in corrections:
+            assert re.search(rf"\b{name}\b", words), name
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--correction", "max-t", "--json", "-")
+        assert run.code == 0, run.err
+        assert json.loads(run.out)["settings"]["correction"] == "max-t"
 
     def test_files(self, people: Path, tmp_path: Path) -> None:
         names = [tmp_path / name for name in ("r.json", "r.html", "r.txt")]

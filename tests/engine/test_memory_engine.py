@@ -223,6 +223,32 @@ def test_the_rows_of_a_context_are_its_people(which):
         ]
 
 
+@pytest.mark.parametrize("stratified", [False, True], ids=["plain", "stratified"])
+def test_profiles_are_the_people_without_their_names(stratified):
+    """Laid out again, as many of each kind as there are, they are the rows of the set as two targets see them."""
+    data, table, holdout, target, naive, codes = setting(9, "counts", stratified)
+    other = target_of(table, "moments of levels", stratified)
+    engine = MemoryEngine(table, holdout)
+    profiles = engine.profiles(1, [target, other], [engine.axis("city"), engine.axis("grade")])
+    rows = holdout.rows(1).tolist()
+    assert profiles.people.sum() == len(rows)
+    assert len(engine.profiles(1, [target], [engine.axis("city")])) < len(rows)
+    wanted = []
+    for i in rows:
+        cell = naive.cell(i)
+        first = (-1, 0, 0) if cell is None else (cell[0][0], cell[0][2], cell[0][1])
+        pay, sex, dept = (data[k][i] for k in ("pay", "sex", "dept"))
+        lost = pay is None or sex is None or (stratified and dept is None)
+        stratum = target.strata.levels.index(dept) if stratified and not lost else 0
+        value = (float(pay) - other.output.centre) / other.output.scale if not lost else 0.0
+        score = other.protected.scores[naive.level(other.protected, sex)] if not lost else 0.0
+        wanted.append((codes["city"][i], codes["grade"][i], *first, -1 if lost else stratum, score, value))
+    columns = [profiles.codes["city"], profiles.codes["grade"]]
+    columns += [c for seen in profiles.seen for c in (seen.stratum, seen.protected, seen.output)]
+    got = np.repeat(np.column_stack([c.astype(float) for c in columns]), profiles.people, axis=0)
+    assert sorted(map(tuple, got.tolist())) == sorted(tuple(map(float, row)) for row in wanted)
+
+
 @CHECKED
 @given(seed=SEEDS, which=st.sampled_from(sorted(PAIRS)))
 def test_shared_prefixes_give_what_single_contexts_give(seed, which):

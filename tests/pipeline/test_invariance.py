@@ -203,10 +203,17 @@ def test_the_library_does_not_matter(case):
     assert essence(audited(FRAME.to_arrow(), case)) == expected
 
 
-@pytest.mark.parametrize("name", ["NMI", "DIFF", "ETA"])
-def test_neither_does_it_for_other_searches_and_corrections(name):
-    """Every conjunction tried, and corrections weighted by what the training set shows."""
-    how = {"search": "exhaustive", "correction": "pooled", "max_depth": 1 if name == "NMI" else 2}
+@pytest.mark.parametrize(
+    ("name", "correction"),
+    [
+        *((name, "pooled") for name in ("NMI", "DIFF", "ETA")),
+        *((name, "max-t") for name in ("NMI", "DIFF", "ETA", "CORR of a binary attribute", "DIFF given shift")),
+    ],
+)
+def test_neither_does_it_for_other_searches_and_corrections(name, correction):
+    """Every conjunction tried, weights by what the training set shows, and draws of everything at once."""
+    how = {"search": "exhaustive", "correction": correction, "max_depth": 2 if name in ("DIFF", "ETA") else 1}
+    how["max_depth"] = 1 if correction == "max-t" else how["max_depth"]
     expected = essence(audited(FRAME, CASES[name], **how))
     assert expected != essence(audited(FRAME, CASES[name]))
     assert essence(audited(FRAME.select(FRAME.columns[::-1]), CASES[name], **how)) == expected

@@ -130,7 +130,7 @@ TEST = (
         "Test",
         "--correction",
         "NAME",
-        "How p-values are corrected for the number of tests: pooled, holm, weighted-holm, bonferroni, bh, by.",
+        "How p-values are corrected for the number of tests: pooled, holm, weighted-holm, max-t, bonferroni, bh, by.",
     ),
     _option("Test", "--tolerance", "NUMBER", "The largest effect that does not matter, such as 0.05.", type=float),
     _default("Test", "--method", "auto", "How p-values are found: auto or resampling."),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import IntArray
 
-__all__ = ["Engine", "Frontier", "Rows"]
+__all__ = ["Engine", "Frontier", "Profiles", "Rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,28 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.stratum)
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """The kinds of people there are: alike on some axes, and in all that some targets see of them.
+
+    Attributes
+    ----------
+    people
+        How many there are of each kind.
+    codes
+        The code of each kind on every axis, by column.
+    seen
+        What each target sees; the stratum is −1 where a value is missing. Numbers are shifted and scaled as in sums.
+    """
+
+    people: IntArray
+    codes: Mapping[str, IntArray]
+    seen: Sequence[Rows]
+
+    def __len__(self) -> int:
+        return len(self.people)
 
 
 class Frontier(Protocol):
@@ -71,6 +93,9 @@ class Engine(Protocol):
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them, with their codes on some axes."""
+
+    def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
+        """Return the kinds of people in a set, in an order that does not hang on that of the rows."""
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context: ``[context, word]``, a bit for each person."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["among", "collapse", "conditions_by_columns", "membership"]
+__all__ = ["among", "collapse", "conditions_by_columns", "distinct", "membership"]
 
 
 def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
@@ -82,3 +82,24 @@ def conditions_by_columns(
         if len(columns) == len(context):
             groups.setdefault(columns, []).append(number)
     return {columns: np.asarray(numbers) for columns, numbers in groups.items()}
+
+
+def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.intp], IntArray]:
+    """Return the first of each kind of row, kinds in the order of the columns' values, and how many there are of it.
+
+    Examples
+    --------
+    >>> distinct([np.array([7, 3, 7, 7]), np.array([0.5, 0.5, 0.5, 0.1])], 4)
+    (array([1, 3, 0]), array([1, 1, 2]))
+    """
+    kind = np.zeros(n_rows, dtype=np.int64)
+    kinds = 1
+    for column in columns:
+        values, place = np.unique(column, return_inverse=True)
+        if kinds * values.size > np.iinfo(np.int64).max:
+            present, kind = np.unique(kind, return_inverse=True)
+            kinds = present.size
+        kind = kind * values.size + place
+        kinds *= values.size
+    _, first, people = np.unique(kind, return_index=True, return_counts=True)
+    return first, people

@@ -9,9 +9,9 @@ import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
-from fairtest.engine.contract import Rows
+from fairtest.engine.contract import Profiles, Rows
 from fairtest.engine.histogram import Cells, add_up, cells_of
-from fairtest.engine.joint import among, collapse, conditions_by_columns, membership
+from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
 from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
@@ -151,10 +151,38 @@ class MemoryEngine:
             values = self._table[variable.parts[0].column].values
             assert values is not None
             return values
-        number = target.summary is SummaryKind.MOMENTS or (
-            target.summary is SummaryKind.GROUP_MOMENTS and variable is target.measured
+        return variable.values(self._table) if self._is_summed(variable, target) else variable.codes(self._table)
+
+    def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
+        """Return the kinds of people in a set, ordered by their codes."""
+        rows = self._set(number)
+        codes = {axis.column: self.codes(axis)[rows] for axis in axes}
+        seen = [self._summed(target, rows) for target in targets]
+        columns = [*codes.values(), *(column for s in seen for column in (s.stratum, s.protected, s.output))]
+        first, people = distinct(columns, rows.size)
+        return Profiles(
+            people,
+            {name: code[first] for name, code in codes.items()},
+            [Rows(s.protected[first], s.output[first], s.stratum[first], {}) for s in seen],
         )
-        return variable.values(self._table) if number else variable.codes(self._table)
+
+    def _summed(self, target: Target, rows: NDArray[np.intp]) -> Rows:
+        """Return people as sums see them, nothing but zeros and the stratum −1 where a value is missing."""
+        valid = self._cells_of(target).valid[rows]
+        stratum = np.zeros(rows.size, np.int32) if target.strata is None else target.strata.codes(self._table)[rows]
+        s, o = (
+            np.where(valid, (v.values if self._is_summed(v, target) else v.codes)(self._table)[rows], 0)
+            for v in (target.protected, target.output)
+        )
+        return Rows(s, o, np.where(valid, stratum, -1), {})
+
+    @staticmethod
+    def _is_summed(variable: Variable, target: Target) -> bool:
+        """Whether the numbers of a variable are added up, rather than people with its codes counted."""
+        return variable.is_number or (
+            target.summary is SummaryKind.MOMENTS
+            or (target.summary is SummaryKind.GROUP_MOMENTS and variable is target.measured)
+        )
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context, a bit for each person."""

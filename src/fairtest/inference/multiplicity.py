@@ -6,7 +6,7 @@ which the procedure would reject that hypothesis, so a decision is one compariso
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from fairtest.inference.weighted import pooled, rank_levels, weighted_holm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairtest.inference.max_t import JointNull
     from fairtest.inference.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -50,6 +51,9 @@ class Correction:
         each simultaneous interval.
     weighted
         Whether hypotheses with more evidence are tested at larger levels.
+    joint
+        Whether it makes use of how hypotheses depend on each other, which :meth:`given` tells it. Without that it must
+        suppose the worst, like Holm's.
     """
 
     name: str
@@ -57,6 +61,11 @@ class Correction:
     adjust: Callable[[FloatArray, Prior], FloatArray]
     levels: Callable[[float, BoolArray, Prior], FloatArray]
     weighted: bool = False
+    joint: bool = False
+
+    def given(self, null: JointNull) -> Correction:
+        """Return the correction for one family, whose joint distribution under no association is known."""
+        return replace(self, adjust=null.adjust, levels=null.levels)
 
 
 def bonferroni(p: FloatArray) -> FloatArray:
@@ -206,6 +215,14 @@ corrections: dict[str, Correction] = {
             weighted_holm,
             rank_levels,
             True,
+        ),
+        Correction(
+            "max-t",
+            "step-down max-T, which counts hypotheses about the same people once as far as they agree (Gaussian "
+            "multipliers)",
+            _plain(holm),
+            equal_levels,
+            joint=True,
         ),
         Correction("bonferroni", "Bonferroni's inequality", _plain(bonferroni), equal_levels),
         Correction(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtest.engine.contract import Rows
 from fairtest.inference.batch import Batch, Keyed
+from fairtest.inference.dependence import Part, covariance
+from fairtest.inference.max_t import draw_joint_null
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from fairtest.contexts.context import Context
     from fairtest.data.axes import Condition
     from fairtest.engine.contract import Engine
+    from fairtest.inference.max_t import JointNull
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.inference.multiplicity import Correction
     from fairtest.inference.procedures import Procedure
@@ -174,6 +177,8 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
             nothing = np.zeros(len(strata))
             evidence = nothing if a.strata_evidence is None else a.strata_evidence
             family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
+    if settings.correction.joint:
+        settings = replace(settings, correction=settings.correction.given(_joint_null(engine, asked, family, settings)))
     prior = _prior(family, settings)
     _draw(family, prior, settings)
     estimates = iter(_estimates(family, prior, settings))
@@ -205,6 +210,18 @@ def _measured(batch: Batch, settings: TestSettings) -> Estimates:
         notes[i] = note
     nothing = np.full(len(batch), np.nan)
     return Estimates(batch.size, batch.effect, nothing, nothing, nothing, nothing, low, high, tuple(notes))
+
+
+def _joint_null(engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings) -> JointNull:
+    """Draw what the p-values of the family would be together if there were no association."""
+    questions = [a for a in asked for _ in range(1 if a.target.strata is None else 2)]
+    parts = []
+    for a, member in zip(questions, family, strict=True):
+        tested = ~np.isnan(member.p)
+        tested[list(member.samplers)] = True
+        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
+    size = sum(len(part.batch) for part in parts)
+    return draw_joint_null(covariance(engine, settings.number, parts), size, settings.level, settings.seed)
 
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:

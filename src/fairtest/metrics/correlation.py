@@ -14,7 +14,7 @@ from fairtest.types import SummaryKind
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["CORR", "RANK", "correlation", "rank_correlation", "rank_scores"]
+__all__ = ["CORR", "RANK", "correlation", "mid_distribution", "rank_correlation", "rank_scores"]
 
 
 def correlation(summary: Moments) -> FloatArray:
@@ -46,7 +46,7 @@ def rank_scores(summary: Counts, order: int = 4) -> Central:
     """Return the centred sums of even order, up to the fourth, of ranks within strata (as shares of the stratum)."""
     counts = summary.counts.astype(float)
     outputs, groups = counts.sum(axis=-1), counts.sum(axis=-2)
-    o, s = _mid_distribution(outputs), _mid_distribution(groups)
+    o, s = mid_distribution(outputs), mid_distribution(groups)
     ss, oo = (groups * s**2).sum(axis=-1), (outputs * o**2).sum(axis=-1)
     used = (ss > 0) & (oo > 0)
     by_output = [outputs, *(np.einsum("...os,...s->...o", counts, s**i) for i in range(1, order))]
@@ -59,7 +59,7 @@ def rank_scores(summary: Counts, order: int = 4) -> Central:
     return Central(n, used.sum(axis=-1).astype(float), sums)
 
 
-def _mid_distribution(margin: FloatArray) -> FloatArray:
+def mid_distribution(margin: FloatArray) -> FloatArray:
     """Return the share of people below each value, plus half of those at it, less a half."""
     people = np.maximum(margin.sum(axis=-1, keepdims=True), 1.0)
     return np.asarray((np.cumsum(margin, axis=-1) - margin / 2) / people - 0.5)

@@ -17,6 +17,7 @@ from fairtest.pipeline.choices import (
     check_tolerance,
     check_trained_together,
     chosen_correction,
+    counted_in_full,
     min_people,
     one_of,
     train_choices,
@@ -118,8 +119,9 @@ def test(
         One, or several on the same source: they share the test set and one family of corrections.
     correction
         ``"pooled"`` (default): step-down, each hypothesis weighted by the evidence of the training set; ``"holm"``,
-        ``"weighted-holm"``, ``"bonferroni"``; ``"bh"`` and ``"by"`` (Benjamini and Hochberg, Benjamini and Yekutieli)
-        control the share of false findings only.
+        ``"weighted-holm"``, ``"bonferroni"``; ``"max-t"``: step-down, drawing how hypotheses about the same people
+        depend on each other, best with ``split=False`` and up to some thousand contexts; ``"bh"`` and ``"by"``
+        (Benjamini and Hochberg, Benjamini and Yekutieli) control the share of false findings only.
     method
         ``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.
     tolerance
@@ -161,7 +163,8 @@ def test(
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        investigation.results = Results(training.choices, choices, attributes, candidates, family)
+        notes = counted_in_full(investigation, chosen.name)
+        investigation.results = Results(training.choices, choices, attributes, candidates, family, notes)
 
 
 def report(
@@ -212,7 +215,7 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     )
     if left_out:
         note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
-        conditional.results = replace(conditional.results, notes=(note,))
+        conditional.results = replace(conditional.results, notes=(*conditional.results.notes, note))
     return report([conditional])[0]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from fairtest.data.source import check_preset
 from fairtest.exceptions import InputError, UsageError, unknown_name
+from fairtest.inference.influence import SCORED
 from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.reporting.assemble import TrainChoices
@@ -25,6 +26,7 @@ __all__ = [
     "check_tolerance",
     "check_trained_together",
     "chosen_correction",
+    "counted_in_full",
     "min_people",
     "one_of",
     "train_choices",
@@ -135,3 +137,14 @@ def chosen_correction(name: str | None, preset: str | None = None, *, split: boo
             f"Use one of {plain}."
         )
     return chosen
+
+
+def counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
+    """Return a word about metrics of whose hypotheses nobody knows how they depend on others."""
+    own = dict.fromkeys(q.metric.name for q in investigation.questions if q.metric.name not in SCORED)
+    if not corrections[correction].joint or not own:
+        return ()
+    return (
+        f"How hypotheses depend on each other is known for the built-in metrics only: those of {', '.join(own)} were "
+        "counted in full, as in Holm's procedure.",
+    )
