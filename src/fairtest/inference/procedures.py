@@ -386,6 +386,10 @@ def central_sums(pooled: Central) -> correlation.CentralSums:
         s13=s[1, 3],
         s40=s[4, 0],
         s04=s[0, 4],
+        s30=s[3, 0],
+        s21=s[2, 1],
+        s12=s[1, 2],
+        s03=s[0, 3],
     )
 
 

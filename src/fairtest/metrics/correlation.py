@@ -52,7 +52,7 @@ def rank_scores(summary: Counts) -> Central:
     sums = {
         (i, j): np.where(used, np.einsum("...os,...o,...s->...", counts, o**j, s**i), 0.0).sum(axis=-1)
         for i, j in powers(4)
-        if i + j in (2, 4)
+        if i + j >= 2
     }
     n = np.where(used, counts.sum(axis=(-2, -1)), 0.0).sum(axis=-1)
     return Central(n, used.sum(axis=-1).astype(float), sums)
