@@ -1,6 +1,6 @@
-"""Run the calibration: ``python -m calibration [--quick] [--metric X] [--reps N] [--out docs/calibration.md]``.
+"""Run the calibration: ``python -m calibration [--quick] [--jobs N] [--metric X] [--out docs/calibration.md]``.
 
-Exits with 1 when a rule of section 7 of the statistics is broken.
+Exits with 1 when a rule of section 7 of the statistics is broken. Results do not depend on the number of jobs.
 """
 
 from __future__ import annotations
@@ -8,19 +8,28 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from functools import cache, partial
+from itertools import chain
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from calibration.designs import designs
 from calibration.levels import evaluate, replicates
 from calibration.page import page
 from calibration.rules import judge, limits, null_runs_hold
-from calibration.runs import ADULT, Tally, adult_runs, null_runs, settings, tallies
+from calibration.runs import ADULT, Tally, adult_runs, adult_settings, null_runs, settings, tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from calibration.designs import Design
     from calibration.levels import Cell
+    from calibration.runs import Setting
+
+T, R = TypeVar("T"), TypeVar("R")
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
 ENOUGH = 1_000
@@ -48,6 +57,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--reps", type=int, help="replicates of a cheap design (default 4,000, quick 200)")
     parser.add_argument("--runs", type=int, help="null runs of each setting (default 15, quick 1)")
     parser.add_argument("--adult", type=int, help="runs on shuffled Adult (default 2,000, quick 20)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes to use")
     parser.add_argument("--only", choices=("levels", "runs"), help="leave out the other half")
     parser.add_argument("--seed", type=int, default=0, help="where randomness starts")
     parser.add_argument("--out", type=Path, default=OUT, help="where to write the page")
@@ -59,23 +69,37 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _cells(options: argparse.Namespace) -> list[Cell]:
+    """Evaluate all cells; those of one population stay together, since their true effect may take long to find."""
     chosen = [d for d in designs() if options.metric in (None, d.form)]
-    cells = []
-    for i, design in enumerate(chosen, start=1):
-        _progress(f"{i} of {len(chosen)} cells: {design.name}")
-        cells.append(evaluate(design, replicates(design, options.reps), options.seed))
-    _progress("")
-    return cells
+    together: dict[tuple[str, ...], list[str]] = {}
+    for design in chosen:
+        key = design.form, design.kind, f"{design.share}", design.effect
+        together.setdefault(key, []).append(design.name)
+    work = partial(_evaluated, reps=options.reps, seed=options.seed)
+    found = {c.design.name: c for part in _spread(work, list(together.values()), options.jobs, "cells") for c in part}
+    return [found[design.name] for design in chosen]
+
+
+@cache
+def _grid() -> dict[str, Design]:
+    return {design.name: design for design in designs()}
+
+
+def _evaluated(names: Sequence[str], reps: int, seed: int) -> list[Cell]:
+    return [evaluate(d, replicates(d, reps), seed) for d in map(_grid().__getitem__, names)]
 
 
 def _runs(options: argparse.Namespace) -> tuple[list[Tally], list[Tally]]:
-    results = []
-    total = options.runs * len(settings())
-    for i, result in enumerate(null_runs(options.runs, options.seed), start=1):
-        _progress(f"{i} of {total} null runs")
-        results.append(result)
-    _progress("")
+    settled = _spread(partial(_null_run, repeats=options.runs, seed=options.seed), _SETTINGS, options.jobs, "null runs")
+    results = list(chain.from_iterable(settled))
     return (tallies(results) if results else []), _adult(options)
+
+
+_SETTINGS = range(len(settings()))
+
+
+def _null_run(i: int, repeats: int, seed: int) -> list[tuple[Setting, bool]]:
+    return list(null_runs(repeats, seed + 1_000_003 * i, which=[settings()[i]]))
 
 
 def _adult(options: argparse.Namespace) -> list[Tally]:
@@ -83,13 +107,28 @@ def _adult(options: argparse.Namespace) -> list[Tally]:
         print(f"shuffled Adult: SKIPPED, there is no {ADULT.name} in ../{ADULT.parent.parent.name}/{ADULT.parent.name}")
         return []
     found: dict[str, list[bool]] = {"all runs": []}
-    for i, (question, something) in enumerate(adult_runs(options.adult, options.seed), start=1):
-        _progress(f"{i} of {options.adult} runs on shuffled Adult")
+    rounds = range(ceil(options.adult / len(adult_settings())))
+    runs = chain.from_iterable(_spread(partial(_adult_round, seed=options.seed), rounds, options.jobs, "Adult"))
+    for question, something in runs:
         what = ", ".join(str(v) for v in question.values())
         for key in ("all runs", what):
             found.setdefault(key, []).append(something)
-    _progress("")
     return [Tally(what, sum(results), len(results)) for what, results in found.items() if results]
+
+
+def _adult_round(i: int, seed: int) -> list[tuple[dict[str, Any], bool]]:
+    """Put every question once."""
+    return list(adult_runs(len(adult_settings()), seed + 1_000_003 * i))
+
+
+def _spread(work: Callable[[T], R], items: Sequence[T], jobs: int, what: str) -> Iterator[R]:
+    """Yield the results of all items in their order, worked out by ``jobs`` processes."""
+    with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as pool:
+        results = map(work, items) if pool is None else pool.map(work, items)
+        for i, result in enumerate(results, start=1):
+            _progress(f"{what}: {i} of {len(items)} parts")
+            yield result
+    _progress("")
 
 
 def _broken_runs(runs: Sequence[Tally]) -> list[str]:

@@ -110,7 +110,7 @@ class _Fit:
         r"""The standard error of atanh ρ: :math:`se^2 = \max\{V/(1-ρ^2)^2,\; 1+ρ^2/2\}/(n-3)`, V the mean of I²."""
         remainder = np.where(np.abs(self.rho) < 1, 1 - self.rho**2, np.inf)
         largest = np.maximum(self.i2 / remainder**2, 1 + self.rho**2 / 2)
-        return np.sqrt(largest / (self.people - 3))
+        return np.asarray(np.sqrt(largest / (self.people - 3)), dtype=np.float64)
 
     def degrees(self, distance: FloatArray) -> FloatArray:
         """Return how many normal deviates the variance is worth if the correlation is ``distance`` below ρ.
@@ -121,7 +121,7 @@ class _Fit:
         second = self.i2 + d * (2 * self.ij + d * self.j2)
         fourth = self.i4 + d * (4 * self.i3j + d * (6 * self.i2j2 + d * (4 * self.ij3 + d * self.j4)))
         excess = np.maximum(fourth / np.maximum(second, _PERFECT) ** 2 - 1, 1e-9)
-        return np.clip(2 * self.people / excess, 1.0, self.people - 2)
+        return np.asarray(np.clip(2 * self.people / excess, 1.0, self.people - 2), dtype=np.float64)
 
     def bound(self, side: int, level: FloatArray) -> FloatArray:
         """Return the last ρ₀ on one side that is not rejected at its level."""
