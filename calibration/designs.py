@@ -44,7 +44,7 @@ class Drawn:
     Attributes
     ----------
     truth
-        The true effect of each replicate.
+        The true effect of each replicate; NaN where it is another one because a group is absent.
     rows
         From the number of a replicate to its people.
     """
@@ -471,7 +471,8 @@ def _draw_groups(way: OneWay, strata: int, size: int, truth: float, reps: int, r
         for p in range(5):
             sums[:, :, g, p] = term.sum(axis=2)
             term *= x
-    return Drawn(GroupMoments(sums), np.full(reps, truth), _rows_of(group, x))
+    everyone = (sums[..., 0].sum(axis=1) > 0).all(axis=1)
+    return Drawn(GroupMoments(sums), np.where(everyone, truth, np.nan), _rows_of(group, x))
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) 
     batch = Batch(find_metric(design.metric), drawn.summary, drawn.rows, seed)
     procedure = procedure or procedure_for(batch.metric, strata=design.strata)
     p = _p_values(procedure, batch, seed)
-    defined = ~np.isnan(p)
+    defined = ~np.isnan(p) & ~np.isnan(drawn.truth)
     truth = drawn.truth[defined]
     tally = np.zeros((4, len(LEVELS)), dtype=np.int64)
     for i, alpha in enumerate(LEVELS):

@@ -159,12 +159,18 @@ def judge(cells: Sequence[Cell], known: Sequence[Weak] = KNOWN_WEAK, *, complete
             if cell.warned(entry.warning) < WARNED:
                 share = f"{cell.warned(entry.warning):.0%}"
                 broken.append(f"{cell.design.name}: weak, and the report says so in {share} of replicates only")
-        if cell.loudest > QUIET and any(fnmatchcase(cell.design.name, plain) for plain in PLAIN):
+        if _cries_wolf(cell, len(cells)):
             broken.append(f"{cell.design.name}: plain, and the report warns in {cell.loudest:.0%} of replicates")
     if complete:
         broken += [f"{w.cells}: nothing is weak there any more" for w in known if not any(w is e for _, e in weak)]
     broken += [f"{w.cells}: the report has no text {w.warning!r}" for w in known if w.warning not in printed_texts()]
     return Verdict(tuple(broken), tuple(weak))
+
+
+def _cries_wolf(cell: Cell, cells: int) -> bool:
+    """Whether a plain cell is warned of too often for bad luck to explain."""
+    often = limits(round(cell.loudest * cell.reps), cell.reps, ERROR / cells)[0] > QUIET
+    return often and any(fnmatchcase(cell.design.name, plain) for plain in PLAIN)
 
 
 def null_runs_hold(found: int, runs: int) -> bool:
