@@ -54,17 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m calibration", description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="a twentieth of the replicates and runs")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the replicates and fewer runs")
     parser.add_argument("--metric", help='one metric or conditional metric only, such as "ETA" or "conditional NMI"')
-    parser.add_argument("--reps", type=int, help="replicates of a cheap design (default 4,000, quick 200)")
-    parser.add_argument("--runs", type=int, help="null runs of each setting (default 15, quick 1)")
-    parser.add_argument("--adult", type=int, help="runs on shuffled Adult (default 2,000, quick 20)")
+    parser.add_argument("--reps", type=int, help="replicates of a cheap design (default 2,000, quick 200)")
+    parser.add_argument("--runs", type=int, help="null runs of each setting (default 6, quick 1)")
+    parser.add_argument("--adult", type=int, help="runs on shuffled Adult (default 1,000, quick 20)")
     parser.add_argument("--jobs", type=int, default=1, help="processes to use")
     parser.add_argument("--only", choices=("levels", "runs"), help="leave out the other half")
     parser.add_argument("--seed", type=int, default=0, help="where randomness starts")
     parser.add_argument("--out", type=Path, default=OUT, help="where to write the page")
     options = parser.parse_args(arguments)
-    for name, full, quick in (("reps", 4_000, 200), ("runs", 15, 1), ("adult", 2_000, 20)):
+    for name, full, quick in (("reps", 2_000, 200), ("runs", 6, 1), ("adult", 1_000, 20)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else full)
     return options
