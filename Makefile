@@ -36,7 +36,7 @@ bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 	$(BIN)/python -m benchmarks
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
-	$(BIN)/python -m calibration
+	$(BIN)/python -m calibration --jobs 2
 
 power: $(VENV)/.installed-dev ## how many planted contexts are reported
 	$(BIN)/python -m calibration.power narrow

@@ -44,7 +44,7 @@ class Drawn:
     Attributes
     ----------
     truth
-        The true effect of each replicate.
+        The true effect of each replicate; NaN where it is another one because a group is absent.
     rows
         From the number of a replicate to its people.
     """
@@ -356,7 +356,12 @@ def _conditional_correlations() -> Iterator[Design]:
 def _pair(metric: str, kind: str, n: int, strata: int, pair: Pair) -> Design:
     mean = float(np.mean(np.resize(pair.r, strata)))
     draw = partial(_draw_moments, pair, strata, n // strata, mean)
-    return Design(metric, kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, n)
+    return Design(metric, kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, n * _permuting(n))
+
+
+def _permuting(n: int, most: int = 1_000) -> int:
+    """Return how much more replicates cost that are permuted in part, those of up to ``most`` people."""
+    return 25 if n <= most else 1
 
 
 def _draw_moments(pair: Pair, strata: int, size: int, truth: float, reps: int, rng: np.random.Generator) -> Drawn:
@@ -450,7 +455,8 @@ def _conditional_one_ways() -> Iterator[Design]:
 def _one_way(kind: str, n: int, strata: int, way: OneWay) -> Design:
     truth = way.truth(strata)
     draw = partial(_draw_groups, way, strata, n // strata, truth)
-    return Design("ETA", kind, n, way.share, strata, f"{truth:.3g}", draw, 2 * n)
+    permuted = _permuting(n, 5_000) if strata > 1 or n * way.shares.min() < 20 else 1
+    return Design("ETA", kind, n, way.share, strata, f"{truth:.3g}", draw, 2 * n * permuted)
 
 
 def _draw_groups(way: OneWay, strata: int, size: int, truth: float, reps: int, rng: np.random.Generator) -> Drawn:
@@ -465,7 +471,8 @@ def _draw_groups(way: OneWay, strata: int, size: int, truth: float, reps: int, r
         for p in range(5):
             sums[:, :, g, p] = term.sum(axis=2)
             term *= x
-    return Drawn(GroupMoments(sums), np.full(reps, truth), _rows_of(group, x))
+    everyone = (sums[..., 0].sum(axis=1) > 0).all(axis=1)
+    return Drawn(GroupMoments(sums), np.where(everyone, truth, np.nan), _rows_of(group, x))
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------
@@ -493,8 +500,8 @@ def _conditional_ranks() -> Iterator[Design]:
 def _ranked(kind: str, n: int, strata: int, pair: Pair, bins: int) -> Design:
     draw = partial(_draw_ranks, pair, strata, n // strata, bins)
     mean = float(np.mean(np.resize(pair.r, strata)))
-    columns = 2 if pair.share else bins
-    return Design("RANK", kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, n + 12 * strata * bins * columns)
+    cost = n * (_permuting(n) if strata > 1 else 1) + 12 * strata * bins * (2 if pair.share else bins)
+    return Design("RANK", kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, cost)
 
 
 def _draw_ranks(pair: Pair, strata: int, size: int, bins: int, reps: int, rng: np.random.Generator) -> Drawn:

@@ -6,6 +6,7 @@ small, against 0.05 %, up to 2,048 draws: the product draws more, against smalle
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -49,7 +50,7 @@ class Cell:
     contradictions
         How often p ≤ α and "0 is outside the interval" disagreed.
     noted
-        How often the report would print a warning.
+        How often the report would print each warning.
     """
 
     design: Design
@@ -58,7 +59,7 @@ class Cell:
     rejected: Ints
     harmful: Ints
     contradictions: Ints
-    noted: int
+    noted: Counter[str]
 
     @property
     def coverage(self) -> Floats:
@@ -69,6 +70,15 @@ class Cell:
     def level(self) -> Floats:
         """The share of replicates that are rejected."""
         return self.rejected / max(self.reps, 1)
+
+    def warned(self, text: str) -> float:
+        """Return the share of replicates in which the report would print a warning."""
+        return self.noted[text] / max(self.reps, 1)
+
+    @property
+    def loudest(self) -> float:
+        """The share of the warning that is printed most often."""
+        return max(map(self.warned, self.noted), default=0.0)
 
     @property
     def harm(self) -> Floats:
@@ -88,28 +98,28 @@ def evaluate(design: Design, reps: int, seed: int = 0, procedure: Procedure | No
     """
     rng = design.generator(seed)
     total = np.zeros((4, len(LEVELS)), dtype=np.int64)
-    defined = noted = 0
+    defined, noted = 0, Counter[str]()
     for start in range(0, reps, design.at_once):
         count = min(design.at_once, reps - start)
         part, people, notes = _part(design, design.draw(count, rng), procedure, seed + start)
         total += part
         defined += people
-        noted += notes
+        noted.update(notes)
     return Cell(design, defined, *total, noted)
 
 
-def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) -> tuple[Ints, int, int]:
+def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) -> tuple[Ints, int, Counter[str]]:
     batch = Batch(find_metric(design.metric), drawn.summary, drawn.rows, seed)
     procedure = procedure or procedure_for(batch.metric, strata=design.strata)
     p = _p_values(procedure, batch, seed)
-    defined = ~np.isnan(p)
+    defined = ~np.isnan(p) & ~np.isnan(drawn.truth)
     truth = drawn.truth[defined]
     tally = np.zeros((4, len(LEVELS)), dtype=np.int64)
     for i, alpha in enumerate(LEVELS):
         low, high = (b[defined] for b in procedure.interval(batch, p, alpha))
         tally[:, i] = _tally(p[defined], low, high, truth, alpha)
-    notes = sum(bool(n) for n, d in zip(procedure.notes(batch), defined, strict=True) if d)
-    return tally, int(defined.sum()), notes
+    notes = (note for found, d in zip(procedure.notes(batch), defined, strict=True) if d for note in found)
+    return tally, int(defined.sum()), Counter(notes)
 
 
 def _tally(p: Floats, low: Floats, high: Floats, truth: Floats, alpha: float) -> Ints:

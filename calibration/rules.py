@@ -4,7 +4,8 @@ A cell fails at a level when the upper Clopper–Pearson limit of its coverage, 
 bound (94 % for a nominal 95 %, 99.9 % for 99.95 %): too low for bad luck to explain. A null cell fails likewise when
 the lower limit of its level is above 6 % or 0.1 %. Cells known to be weak stand in :data:`KNOWN_WEAK`, each with the
 warning that the report prints there; a cell that fails without standing there, an entry in which nothing is weak any
-more, and a weak cell whose warning is not printed all break the rule.
+more, and a weak cell whose warning is not printed all break the rule. So does a warning in a plain cell
+(:data:`PLAIN`), where nothing is wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from scipy.special import betaincinv
 
 import fairtest.inference
+from fairtest.inference.cautions import FEW, SKEWED, SMALL_STRATA, STRONG, TAILS, UNEVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COVERAGE",
     "KNOWN_WEAK",
+    "PLAIN",
     "Verdict",
     "Weak",
     "failures",
@@ -44,15 +47,10 @@ ERROR = 0.05
 """The probability that all these checks together fail a suite in which every bound is just kept."""
 NULL_RUNS = 0.07
 """What the 95 % limit of the share of null runs with a finding must stay below."""
-WARNED = 0.5
-"""A weak cell must print its warning in at least this share of replicates."""
-
-TAILS = (
-    "The numbers have very long tails: where there is a correlation its interval may be too narrow. Rank "
-    "correlation (RANK) is safer."
-)
-SKEWED = "The numbers are very skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
-UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
+WARNED = 0.9
+"""A weak cell must print its warning in at least this share of replicates …"""
+QUIET = 0.05
+"""… and a plain one none in more than this share."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +70,31 @@ class Weak:
 
 
 KNOWN_WEAK: tuple[Weak, ...] = (
-    Weak("CORR: log-normal * errors, *, effect 0.[37]", TAILS),
+    Weak("CORR: log-normal *, effect 0.[37]", TAILS),
     Weak("CORR: t3 errors, *, effect 0.[37]", TAILS),
-    Weak("CORR: binary group of threefold spread, *, effect 0.2", TAILS),
+    Weak("CORR: binary group of threefold spread, n=200, share 0.01, effect 0.2", FEW),
     Weak("conditional CORR: log-normal 1 errors*, effect 0.3", TAILS),
     Weak("ETA: *log-normal 1 errors, *", SKEWED),
     Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
-    Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", SKEWED),
-    Weak("conditional ETA: 3 groups, log-normal 1 errors*", UNCALIBRATED),
-    Weak("conditional RANK: *, effect 0.3", UNCALIBRATED),
+    Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", UNEVEN),
+    Weak("conditional ETA: 3 groups, log-normal 1 errors*", SKEWED),
+    Weak("RANK: *, n=50, *, effect 0.8", STRONG),
+    Weak("conditional RANK: *, effect 0.3", SMALL_STRATA),
 )
-"""What no method at hand repairs: skewed or heavy-tailed errors beside an effect, rare groups of
-larger spread, and ranks in tiny strata, whose correlation is smaller than that of many people."""
+"""What no method at hand repairs: skewed or heavy-tailed errors beside an effect, a handful of people with a larger
+spread than the rest, and ranks in tiny strata, whose correlation is smaller than that of many people."""
+
+PLAIN = (
+    "*DIFF: *",
+    "RATIO: *",
+    "NMI: *",
+    "*CORR: normal errors*",
+    "CORR: binary group, normal errors, *, share 0.5, *",
+    "ETA: * groups, normal errors, n=[!5]*, share 0.5, *",
+    "RANK: * errors, n=[!5]*",
+    "RANK: binary group, *, share 0.5, *",
+)
+"""Cells in which a warning would be a false alarm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,13 +156,21 @@ def judge(cells: Sequence[Cell], known: Sequence[Weak] = KNOWN_WEAK, *, complete
             broken.append(f"{cell.design.name}: {'; '.join(found)}")
         elif found and entry is not None:
             weak.append((cell, entry))
-            if cell.noted < WARNED * cell.reps:
-                share = cell.noted / cell.reps
-                broken.append(f"{cell.design.name}: weak, and the report says so in {share:.0%} of replicates only")
+            if cell.warned(entry.warning) < WARNED:
+                share = f"{cell.warned(entry.warning):.0%}"
+                broken.append(f"{cell.design.name}: weak, and the report says so in {share} of replicates only")
+        if _cries_wolf(cell, len(cells)):
+            broken.append(f"{cell.design.name}: plain, and the report warns in {cell.loudest:.0%} of replicates")
     if complete:
         broken += [f"{w.cells}: nothing is weak there any more" for w in known if not any(w is e for _, e in weak)]
     broken += [f"{w.cells}: the report has no text {w.warning!r}" for w in known if w.warning not in printed_texts()]
     return Verdict(tuple(broken), tuple(weak))
+
+
+def _cries_wolf(cell: Cell, cells: int) -> bool:
+    """Whether a plain cell is warned of too often for bad luck to explain."""
+    often = limits(round(cell.loudest * cell.reps), cell.reps, ERROR / cells)[0] > QUIET
+    return often and any(fnmatchcase(cell.design.name, plain) for plain in PLAIN)
 
 
 def null_runs_hold(found: int, runs: int) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -127,6 +129,21 @@ def test_a_known_weakness_must_be_warned_of(suite, wald):
     assert any("the report says so in 0%" in line for line in verdict.broken)
 
 
+def test_another_warning_does_not_count(suite, wald):
+    weak = suite.rules.Weak("DIFF: base rate 0.02, *", suite.rules.TAILS)
+    other = dataclasses.replace(wald, noted=Counter({suite.rules.SKEWED: wald.reps}))
+    right = dataclasses.replace(wald, noted=Counter({suite.rules.TAILS: wald.reps}))
+    assert any("the report says so in 0%" in line for line in suite.rules.judge([other], known=(weak,)).broken)
+    assert not any("the report says so" in line for line in suite.rules.judge([right], known=(weak,)).broken)
+
+
+def test_a_false_alarm_breaks_the_rule(suite, grid):
+    cell = suite.levels.evaluate(grid["CORR: normal errors, n=200, share 0.5, effect 0"], 300)
+    assert suite.rules.judge([cell], known=(), complete=False).broken == ()
+    alarmed = dataclasses.replace(cell, noted=Counter({suite.rules.TAILS: cell.reps // 5}))
+    assert any("plain" in line for line in suite.rules.judge([alarmed], known=(), complete=False).broken)
+
+
 def test_a_weakness_that_is_gone_leaves_the_list(suite, grid):
     cell = suite.levels.evaluate(grid["DIFF: base rate 0.3, n=1000, share 0.5, effect 0"], 200)
     weak = suite.rules.Weak("DIFF: *", suite.rules.TAILS)
@@ -168,3 +185,6 @@ def test_the_page_is_written(suite, tmp_path, capsys):
     assert "| RATIO | 101 |" in text
     assert "Cells known to be weak" in text
     assert "0 rules broken" in capsys.readouterr().out
+    other = tmp_path / "by two.md"
+    suite.main.main(["--quick", "--metric", "RATIO", "--reps", "20", "--jobs", "2", "--out", str(other)])
+    assert other.read_text(encoding="utf-8") == text

@@ -8,12 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairtest.inference.correlation import CentralSums, correlation, correlation_interval, correlation_p
+from fairtest.inference.correlation import (
+    CentralSums,
+    _welch_degrees,
+    correlation,
+    correlation_interval,
+    correlation_p,
+    smaller_group,
+    two_valued,
+)
 from fairtest.inference.fisher_z import t_quantile
 
 X = np.arange(1.0, 11.0)
 Y = np.array([2.1, 1.9, 3.7, 3.2, 5.5, 4.0, 9.9, 6.1, 14.2, 8.8])
-ORDERS = [(2, 0), (0, 2), (1, 1), (2, 2), (3, 1), (1, 3), (4, 0), (0, 4)]
+ORDERS = [(2, 0), (0, 2), (1, 1), (2, 2), (3, 1), (1, 3), (4, 0), (0, 4), (3, 0), (2, 1), (1, 2), (0, 3)]
 
 
 def central_sums(x, y, strata=None):
@@ -46,6 +54,15 @@ def test_conditional_reference():
         (0.0005, [-0.968283167257, 0.993983577207]),
     ):
         np.testing.assert_allclose(np.ravel(correlation_interval(sums, alpha)), bounds, rtol=1e-10)
+
+
+def test_two_groups_reference():
+    """Numbers from tests/reference/closed_form.R."""
+    y = [3.1, 5.2, 2.4, 4.4, 4.0, 6.1, 1.9, 3.3, 5.5, 4.1, 2.2, 3.0, 6.6, 5.0, 4.7, 3.2, 2.9, 4.6, 5.1, 3.8, 4.2]
+    sums = central_sums(np.repeat([0, 1], [21, 3]), [*y, 12.5, 7.0, 3.9])
+    assert correlation(sums) == pytest.approx(0.585304630009, rel=1e-11)
+    assert correlation_p(sums) == pytest.approx(0.176254280349, rel=1e-9)
+    np.testing.assert_allclose(np.ravel(correlation_interval(sums, 0.05)), [-0.615445162137, 0.967943826934], rtol=1e-9)
 
 
 def test_estimate_as_in_scipy():
@@ -139,3 +156,35 @@ def test_coverage_for_skewed_columns(strata):
     low, high = correlation_interval(sums, 0.05)
     truth = np.sqrt(0.5)
     assert 0.93 < np.mean((low <= truth) & (truth <= high)) < 0.99
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("offset", [0, 1e4])
+def test_a_column_of_two_values_makes_two_groups(swapped, offset):
+    """Welch's degrees of freedom as in scipy, read off the sums whichever column has two values."""
+    rng = np.random.default_rng(5)
+    x = np.repeat([0.0, 3.0], [40, 6])
+    y = rng.normal(size=46) * np.where(x > 0, 3, 1) + offset
+    sums = central_sums(y, x) if swapped else central_sums(x, y)
+    assert two_valued(sums.transposed if swapped else sums).all()
+    assert smaller_group(sums) == pytest.approx(6)
+    welch = stats.ttest_ind(y[x > 0], y[x == 0], equal_var=False)
+    assert _welch_degrees(sums) == pytest.approx(welch.df, rel=1e-6)
+
+
+def test_numbers_make_no_groups():
+    sums = central_sums(X, Y)
+    assert not two_valued(sums).any()
+    assert np.isinf(smaller_group(sums)).all()
+    assert _welch_degrees(sums) == pytest.approx(8)
+
+
+def test_a_small_group_of_larger_spread_is_covered():
+    """Three of 100 people vary three times as much; with n − 2 degrees of freedom the interval covers 92 %."""
+    rng = np.random.default_rng(6)
+    x = np.zeros((4000, 100))
+    x[:, :3] = 1
+    y = rng.normal(size=x.shape) * np.where(x > 0, 3, 1)
+    gap = 0.3 / np.sqrt(0.91) * np.sqrt((0.97 + 0.03 * 9) / (0.03 * 0.97))
+    low, high = correlation_interval(central_sums(x, y + gap * x), 0.05)
+    assert np.mean((low <= 0.3) & (high >= 0.3)) > 0.95

@@ -51,6 +51,39 @@ def test_tied_reference():
         np.testing.assert_allclose(np.ravel(spearman_interval(counts, alpha)), bounds, rtol=1e-10)
 
 
+def test_rare_group_reference():
+    """Three of 24 people: numbers from tests/reference/closed_form.R."""
+    y = np.array([3, 5, 2, 4, 4, 6, 1, 3, 5, 4, 2, 3, 6, 5, 4, 3, 2, 4, 5, 3, 4, 9, 6, 1])
+    counts = joint_counts(np.repeat([0, 1], [21, 3]), y)
+    assert spearman(counts) == pytest.approx(0.185006830925, rel=1e-11)
+    assert spearman_p(counts) == pytest.approx(0.597975292694, rel=1e-10)
+    for alpha, bounds in (
+        (0.05, [-0.586593004095, 0.885619427843]),
+        (0.0005, [-0.988188147051, 0.999999920611]),
+    ):
+        np.testing.assert_allclose(np.ravel(spearman_interval(counts, alpha)), bounds, rtol=1e-9)
+
+
+def test_a_rare_group_of_larger_spread_keeps_the_level():
+    """Six of 200 people vary three times as much; with n − 2 degrees of freedom 8 % and 0.8 % are rejected."""
+    rng = np.random.default_rng(7)
+    x = np.zeros((3000, 200), dtype=int)
+    x[:, :6] = 1
+    y = binned(rng.normal(size=x.shape) * np.where(x, 3, 1) / 1.2, 32)
+    p = spearman_p(batch_counts(x, y, 32))
+    assert np.mean(p <= 0.05) < 0.065
+    assert np.mean(p <= 0.0005) < 0.002
+
+
+def test_a_strong_correlation_is_not_held_against_itself():
+    """The variance of a strong correlation hangs on few people, and yet nobody doubts that it is there."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(200, 100))
+    y = x + 0.3 * rng.lognormal(size=x.shape)
+    counts = batch_counts(binned(x, 16), binned((y - 0.5) / np.hypot(1, 0.6), 16), 16)
+    assert np.mean(spearman_p(counts) <= 0.0005) == 1
+
+
 @given(COUNTS)
 def test_estimate_as_in_scipy(counts):
     x, y = columns(counts)

@@ -109,7 +109,7 @@ def central_sums(x: np.ndarray, y: np.ndarray, stratum: np.ndarray) -> correlati
     for e in np.unique(stratum):
         at = stratum == e
         x, y = (np.where(at, v - v[at].mean(), v) for v in (x, y))
-    orders = [(2, 0), (0, 2), (1, 1), (2, 2), (3, 1), (1, 3), (4, 0), (0, 4)]
+    orders = [(2, 0), (0, 2), (1, 1), (2, 2), (3, 1), (1, 3), (4, 0), (0, 4), (3, 0), (2, 1), (1, 2), (0, 3)]
     sums = [np.array([np.sum(x**i * y**j)]) for i, j in orders]
     return correlation.CentralSums(np.array([x.size]), np.array([np.unique(stratum).size]), *sums)
 

@@ -89,3 +89,32 @@ se <- sqrt(max(V / (1 - rho^2)^2, 1 + rho^2 / 2) / (n - 3))
 show("spearman, p, V", rho, 2 * pt(-abs(atanh(rho)) / se, n - 2), V)
 for (alpha in c(.05, .0005))
   show(paste("spearman interval", alpha), tanh(atanh(rho) + c(-1, 1) * qt(1 - alpha / 2, n - 2) * se))
+
+# Spearman where one group is rare: the degrees of freedom of Satterthwaite at each supposed rho, person by person.
+x <- c(rep(0, 21), 1, 1, 1); y <- c(3, 5, 2, 4, 4, 6, 1, 3, 5, 4, 2, 3, 6, 5, 4, 3, 2, 4, 5, 3, 4, 9, 6, 1); n <- length(x)
+f <- (rank(x) - .5) / n - .5; q <- (rank(y) - .5) / n - .5
+C <- mean(f * q); SF <- mean(f^2); SG <- mean(q^2); rho <- cor(x, y, method = "spearman")
+ic <- (f * q + drop(h(x) %*% q) / n + drop(h(y) %*% f) / n - 3 * C) / sqrt(SF * SG)
+half <- (is(f, x, SF) / SF + is(q, y, SG) / SG) / 2
+V <- mean((ic - rho * half)^2)
+se <- sqrt(max(V / (1 - rho^2)^2, 1 + rho^2 / 2) / (n - 3))
+df <- function(rho0) {
+  w <- ic - rho0 * half + (rho - rho0)
+  min(n - 2, max(1, 2 * n / (mean(w^4) / mean(w^2)^2 - 1)))
+}
+show("spearman of a rare group, p, df", rho, 2 * pt(-abs(atanh(rho)) / se, df(0)), df(0), df(rho))
+for (alpha in c(.05, .0005)) {
+  gap <- function(z) abs(z - atanh(rho)) / se - qt(1 - alpha / 2, df(tanh(z)))
+  low <- uniroot(gap, c(-18, atanh(rho)), tol = 1e-13)$root; high <- uniroot(gap, c(atanh(rho), 18), tol = 1e-13)$root
+  show(paste("spearman of a rare group, interval", alpha), tanh(c(low, high)))
+}
+
+# Correlation with a column of two values: the more cautious of the usual t and of Welch's.
+y <- c(3.1, 5.2, 2.4, 4.4, 4.0, 6.1, 1.9, 3.3, 5.5, 4.1, 2.2, 3.0, 6.6, 5.0, 4.7, 3.2, 2.9, 4.6, 5.1, 3.8, 4.2, 12.5, 7.0, 3.9)
+u <- x - mean(x); w <- y - mean(y); u <- u / sqrt(mean(u^2)); w <- w / sqrt(mean(w^2)); r <- mean(u * w)
+V <- mean((u * w - r / 2 * (u^2 + w^2))^2) / (1 - r^2)^2
+se <- sqrt(max(1, V, mean(u^2 * w^2)) / (n - 3)); welch <- t.test(y[x == 1], y[x == 0])$parameter; own <- sqrt(V / (n - 3))
+show("correlation of two groups, p, df", r, max(2 * pt(-abs(atanh(r)) / se, n - 2), 2 * pt(-abs(atanh(r)) / own, welch)), welch)
+for (alpha in c(.05, .0005))
+  show(paste("correlation of two groups, interval", alpha),
+       tanh(atanh(r) + c(-1, 1) * max(qt(1 - alpha / 2, n - 2) * se, qt(1 - alpha / 2, welch) * own)))

@@ -3,10 +3,12 @@ r"""The correlation ratio η² of a numeric output between groups: its test and 
 η² = SSB/SST, the share of the output's variation that lies between the groups. The usual F test supposes
 that all groups have the same variance; with a small group of larger spread it rejects up to eight times too
 often. Brown and Forsythe's F* (1974) with Mehrotra's degrees of freedom (1997) does not suppose it. For
-very skewed outputs neither holds: prefer ranks.
+very skewed outputs neither holds, nor with fewer degrees of freedom for a large kurtosis: such samples
+understate the variation within groups. Prefer ranks. Weak too where a group of up to ten people has a
+larger spread than the others.
 
 Given explanatory strata, both sums of squares are taken about the means of the strata and added up; the
-terms of the formulas are summed over the strata too. This conditional form has not been calibrated.
+terms of the formulas are summed over the strata too.
 
 The arguments are, for each context (and stratum) and group, the number of people, the mean, and the sums of
 squares, cubes and fourth powers about the mean of the group. Empty groups are ignored, and so are strata

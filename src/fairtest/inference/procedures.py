@@ -12,6 +12,16 @@ import numpy as np
 
 from fairtest.inference import correlation, information, oneway, rank, score
 from fairtest.inference.batch import canonical_table
+from fairtest.inference.cautions import (
+    FEW,
+    FEW_PEOPLE,
+    SMALL_STRATA,
+    STRONG,
+    TINY_STRATA,
+    correlation_notes,
+    one_way_notes,
+    spoken,
+)
 from fairtest.inference.exact_tables import exact_moments
 from fairtest.inference.null_moments import g_null_moments_2x2
 from fairtest.inference.oneway_permutation import OneWaySampler
@@ -25,6 +35,7 @@ from fairtest.summaries import Central, Counts, GroupMoments, Moments
 
 if TYPE_CHECKING:
     from fairtest.inference.batch import Batch
+    from fairtest.inference.cautions import Notes
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.inference.rules import Alpha
     from fairtest.metrics.registry import Metric
@@ -39,6 +50,8 @@ TINY_GROUP = 10
 """Contexts with a group of fewer people are permuted when numbers are compared between groups …"""
 MOST_PERMUTED = 5000
 """… up to so many people in all."""
+SMALL_STRATUM = 50
+"""Strata with fewer people, on average, are too small for ranks within them."""
 SMALL = 1000
 """Up to this many people, correlations are tested by studentised permutation."""
 NEAR = (1 / 30, 0.1)
@@ -46,7 +59,7 @@ NEAR = (1 / 30, 0.1)
 FAR = 0.1
 """Above this, no correction can find a p-value small enough."""
 SURE = 1e-3
-"""Below this part of the smallest level, G decides alone if no expected count is below 1."""
+"""Below this part of the smallest level, G decides alone if no expected count is below 1, F* if no group is tiny."""
 MOMENT_DRAWS = 1000
 AMPLE = 10.0
 """From this smallest expected count on, G has the mean and variance of its χ²."""
@@ -69,7 +82,7 @@ class Procedure(Protocol):
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the bounds of each effect at level ``alpha``; ``p`` are the raw p-values."""
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+    def notes(self, batch: Batch) -> Notes:
         """Return, for each hypothesis, what is known to be weak about the method there."""
 
 
@@ -88,7 +101,7 @@ def procedure_for(metric: Metric, *, strata: int, resampling: bool = False) -> P
     return known.get(metric.name, Resampling())
 
 
-def no_notes(batch: Batch) -> list[tuple[str, ...]]:
+def no_notes(batch: Batch) -> Notes:
     """Return an empty remark for each hypothesis."""
     return [()] * len(batch)
 
@@ -181,7 +194,7 @@ class ConditionalInformation:
         bounds = information.conditional_nmi_interval(self._counts(batch), alpha, *self._moments(batch))
         return widen_to_zero(*bounds, p, alpha)
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
+    def notes(self, batch: Batch) -> Notes:
         """Warn where over a fifth of the people are in strata with tiny expected counts."""
         counts = self._counts(batch)
         m, k = counts.shape[:2]
@@ -189,10 +202,7 @@ class ConditionalInformation:
         people = counts.sum(axis=(-2, -1))
         with np.errstate(invalid="ignore", divide="ignore"):
             tiny = np.where(smallest < 1, people, 0).sum(axis=1) / people.sum(axis=1)
-        text = (
-            "Over a fifth of these people are in strata with expected counts below 1: the interval may be too narrow."
-        )
-        return [(text,) if share > 0.2 else () for share in tiny]
+            return spoken((TINY_STRATA, tiny > 0.2))
 
     @staticmethod
     def _counts(batch: Batch) -> IntArray:
@@ -242,9 +252,13 @@ class Correlation:
         """Return the interval of the same standard error; it reaches 0 where the test does not reject."""
         return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
-        """Warn of very long tails."""
-        return tail_notes(self._sums(batch))
+    def notes(self, batch: Batch) -> Notes:
+        """Warn of long tails and of small groups."""
+        assert isinstance(batch.summary, Moments)
+        each = central_sums(batch.summary.by_stratum)
+        empty = (each.s20 <= 0) | (each.s02 <= 0)
+        first, second = ((correlation.two_valued(s) | empty) for s in (each, each.transposed))
+        return correlation_notes(self._sums(batch), (np.all(first, axis=1), np.all(second, axis=1)))
 
     @staticmethod
     def _sums(batch: Batch) -> correlation.CentralSums:
@@ -265,15 +279,16 @@ class Rank:
         """Return the interval of the same standard error."""
         return rank.spearman_interval(self._tables(batch), alpha)
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
-        """Warn where one of two groups has few people."""
+    def notes(self, batch: Batch) -> Notes:
+        """Warn where one of two groups has few people, and where few people have a strong correlation."""
         tables = self._tables(batch)
-        margins = [tables.sum(axis=axis) for axis in (1, 2)]
         few = np.zeros(len(tables), dtype=bool)
-        for margin in margins:
+        for margin in (tables.sum(axis=axis) for axis in (1, 2)):
             two = np.count_nonzero(margin, axis=1) == 2
-            few |= two & (np.where(margin > 0, margin, np.inf).min(axis=1) < TINY_GROUP)
-        return [(FEW,) if f else () for f in few]
+            few |= two & (np.where(margin > 0, margin, np.inf).min(axis=1) < FEW_PEOPLE)
+        with np.errstate(invalid="ignore"):
+            strong = (batch.size < 150) & (np.abs(batch.effect) > 0.7)
+        return spoken((FEW, few), (STRONG, strong))
 
     @staticmethod
     def _tables(batch: Batch) -> IntArray:
@@ -300,9 +315,10 @@ class ConditionalRank:
         """Return the interval of a correlation; it reaches 0 where the test does not reject."""
         return widen_to_zero(*correlation.correlation_interval(self._sums(batch), alpha), p, alpha)
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
-        """Say that the method has not been calibrated."""
-        return [(UNCALIBRATED,)] * len(batch)
+    def notes(self, batch: Batch) -> Notes:
+        """Warn of small strata."""
+        sums = self._sums(batch)
+        return spoken((SMALL_STRATA, sums.n < SMALL_STRATUM * sums.strata))
 
     @staticmethod
     def _sums(batch: Batch) -> correlation.CentralSums:
@@ -315,17 +331,19 @@ class OneWay:
 
     cautious = False
 
-    def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
+    def p_values(self, batch: Batch, level: float) -> PValues:
         """Return the p-values of F*; contexts with strata or with a tiny group are permuted.
 
-        F* collapses where a group of two or three people happens to have hardly any variance.
+        F* collapses where a group of two or three people happens to have hardly any variance. Where all groups are
+        larger, a p-value far below any level stands.
         """
         groups = self._groups(batch)
         p = oneway.brown_forsythe_p(groups)
         tiny = smallest_group(groups) < TINY_GROUP
         wanted = (tiny | (groups.n.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
+        known = np.nan_to_num(p, nan=1.0)
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero(wanted & (np.nan_to_num(p, nan=1.0) <= FAR)):
+        for i in np.flatnonzero(wanted & (known <= FAR) & (tiny | (known >= SURE * level))):
             people = batch.rows(int(i))
             by, x = people.protected, people.output
             if by.dtype.kind == "f":
@@ -337,19 +355,9 @@ class OneWay:
         """Return the bounds of η²; the lower one is 0 where the test does not reject."""
         return widen_to_zero(*oneway.eta_interval(self._groups(batch), alpha), p, alpha)
 
-    def notes(self, batch: Batch) -> list[tuple[str, ...]]:
-        """Warn of skewed numbers, of long tails, of tiny groups, and of strata."""
-        groups = self._groups(batch)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = groups.s2.sum(axis=(1, 2)) / batch.size
-            skewness = np.abs(groups.s3.sum(axis=(1, 2)) / batch.size / spread**1.5)
-            kurtosis = groups.s4.sum(axis=(1, 2)) / batch.size / spread**2
-        conditional = (UNCALIBRATED,) if groups.n.shape[1] > 1 else ()
-        found = []
-        for g, k, n in zip(skewness, kurtosis, smallest_group(groups), strict=True):
-            skewed = (SKEWED,) if g > 2 or k > 7 else ()
-            found.append((*conditional, *skewed, *((TINY,) if n < 5 else ())))
-        return found
+    def notes(self, batch: Batch) -> Notes:
+        """Warn of skewed numbers, of long tails, and of small groups."""
+        return one_way_notes(self._groups(batch))
 
     @staticmethod
     def _groups(batch: Batch) -> oneway.Groups:
@@ -358,16 +366,10 @@ class OneWay:
         return oneway.Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
 
 
-SKEWED = "The numbers are very skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
-FEW = "One of the two groups has fewer than ten people here: the interval may be too narrow."
-TINY = "A group has fewer than five people here: the interval may be too narrow."
-UNCALIBRATED = "No study has calibrated this test and interval within strata yet: read them with care."
-
-
 def smallest_group(groups: oneway.Groups) -> FloatArray:
-    """Return the people of the smallest group that is there, over all strata of each context."""
-    present = np.where(groups.n > 0, groups.n, np.inf)
-    return np.asarray(present.min(axis=(1, 2)))
+    """Return the people of the smallest group that is there, its strata taken together."""
+    people = groups.n.sum(axis=1)
+    return np.asarray(np.where(people > 0, people, np.inf).min(axis=1))
 
 
 def near(p: FloatArray, level: float) -> BoolArray:
@@ -390,16 +392,8 @@ def central_sums(pooled: Central) -> correlation.CentralSums:
         s13=s[1, 3],
         s40=s[4, 0],
         s04=s[0, 4],
+        s30=s[3, 0],
+        s21=s[2, 1],
+        s12=s[1, 2],
+        s03=s[0, 3],
     )
-
-
-def tail_notes(sums: correlation.CentralSums) -> list[tuple[str, ...]]:
-    """Return a warning for each context whose numbers have very long tails."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kurtosis = np.fmax(sums.n * sums.s40 / sums.s20**2, sums.n * sums.s04 / sums.s02**2)
-        kurtosis = np.where((sums.s11**2 > 0.04 * sums.s20 * sums.s02) & (kurtosis > 12), np.inf, kurtosis)
-    text = (
-        "The numbers have very long tails: where there is a correlation its interval may be too narrow. Rank "
-        "correlation (RANK) is safer."
-    )
-    return [(text,) if k > 30 else () for k in kurtosis]

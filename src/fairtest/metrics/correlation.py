@@ -43,7 +43,7 @@ def evidence(summary: Moments) -> Evidence:
 
 
 def rank_scores(summary: Counts, order: int = 4) -> Central:
-    """Return the centred sums of even order, up to the fourth, of ranks within strata (as shares of the stratum)."""
+    """Return the centred sums of the second order and up, of ranks within strata (as shares of the stratum)."""
     counts = summary.counts.astype(float)
     outputs, groups = counts.sum(axis=-1), counts.sum(axis=-2)
     o, s = mid_distribution(outputs), mid_distribution(groups)
@@ -52,7 +52,7 @@ def rank_scores(summary: Counts, order: int = 4) -> Central:
     by_output = [outputs, *(np.einsum("...os,...s->...o", counts, s**i) for i in range(1, order))]
     sums = {}
     for i, j in powers(order):
-        if i + j in (2, 4):
+        if i + j >= 2:
             total = (groups * s**i).sum(axis=-1) if j == 0 else (by_output[i] * o**j).sum(axis=-1)
             sums[i, j] = np.where(used, total, 0.0).sum(axis=-1)
     n = np.where(used, counts.sum(axis=(-2, -1)), 0.0).sum(axis=-1)
