@@ -500,7 +500,7 @@ def _conditional_ranks() -> Iterator[Design]:
 def _ranked(kind: str, n: int, strata: int, pair: Pair, bins: int) -> Design:
     draw = partial(_draw_ranks, pair, strata, n // strata, bins)
     mean = float(np.mean(np.resize(pair.r, strata)))
-    cost = n * (_permuting(n) if strata > 1 else 1) + 12 * strata * bins * (2 if pair.share else bins)
+    cost = n * (_permuting(n) if strata > 1 else 1) + 3 * strata * bins * (2 if pair.share else bins)
     return Design("RANK", kind, n, pair.share or 0.5, strata, f"{mean:g}", draw, cost)
 
 

@@ -162,9 +162,15 @@ def judge(cells: Sequence[Cell], known: Sequence[Weak] = KNOWN_WEAK, *, complete
         if _cries_wolf(cell, len(cells)):
             broken.append(f"{cell.design.name}: plain, and the report warns in {cell.loudest:.0%} of replicates")
     if complete:
-        broken += [f"{w.cells}: nothing is weak there any more" for w in known if not any(w is e for _, e in weak)]
+        broken += [f"{w.cells}: nothing is weak there any more" for w in known if not _weak_at_all(w, cells)]
     broken += [f"{w.cells}: the report has no text {w.warning!r}" for w in known if w.warning not in printed_texts()]
     return Verdict(tuple(broken), tuple(weak))
+
+
+def _weak_at_all(entry: Weak, cells: Sequence[Cell]) -> bool:
+    """Whether a cell of an entry fails when only the cells of that entry are looked at."""
+    own = [cell for cell in cells if fnmatchcase(cell.design.name, entry.cells)]
+    return any(failures(cell, len(own)) for cell in own)
 
 
 def _cries_wolf(cell: Cell, cells: int) -> bool:
