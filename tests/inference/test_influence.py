@@ -187,6 +187,24 @@ def test_covariances_over_two_questions_are_those_of_the_people_they_share():
     assert np.abs(wanted - np.eye(len(wanted))).max() > 0.5
 
 
+def test_a_handful_of_people_does_not_decide_which_contrasts_count():
+    """Without association all contrasts of a table vary alike, however few people are in its rarest cell."""
+    rng = np.random.default_rng(2)
+    n = 400
+    group = rng.choice(["a", "b", "rare"], n, p=[0.6, 0.38, 0.02])
+    data = {
+        "group": group,
+        "hired": np.where(group == "rare", True, rng.random(n) < 0.1),
+        "job": rng.choice(list("xy"), n),
+    }
+    source = ft.DataSource(data, split=False)
+    investigation = ft.Testing(source, "group", "hired", contextual=["job"], metrics="NMI")
+    ft.train([investigation], max_depth=1, min_size=30)
+    asked = put(source, investigation.questions[0], investigation.training.found[0])
+    found = covariance(engine_of(source), 1, [part_of(source, asked)])
+    assert np.diag(found.matrix) == pytest.approx(np.full(2 * len(asked.contexts), 0.5))
+
+
 def test_each_hypothesis_has_total_variance_1_and_its_sums_stand_together():
     source = ft.DataSource(frame(), split=False)
     investigation = ft.Testing(source, "city", "pay", contextual=["job", "sex"])

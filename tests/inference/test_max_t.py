@@ -140,6 +140,19 @@ def test_what_cannot_be_drawn_is_counted_in_full():
     assert level == pytest.approx(LEVEL / 4, rel=0.1)
 
 
+@given(families())
+def test_a_p_value_at_the_level_of_the_intervals_is_significant(family):
+    """Unless it is Bonferroni's, below which the level never falls."""
+    drawn, p = family
+    null = null_from(drawn)
+    level = level_of(null, np.ones(p.size, dtype=bool))
+    assert (level >= LEVEL / p.size).all()
+    if level[0] > LEVEL / p.size:
+        alone = np.full(p.size, 0.99)
+        alone[0] = level[0]
+        assert plain(drawn, alone)[0] <= LEVEL
+
+
 def test_with_nothing_drawn_it_is_holm():
     null = draw_joint_null(Covariance(np.zeros(0, dtype=int), np.zeros((0, 0))), 5, LEVEL, 0)
     p = np.array([0.011, 0.2, np.nan, 0.004, 0.01])

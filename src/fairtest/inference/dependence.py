@@ -103,9 +103,19 @@ def covariance(engine: Engine, number: int, parts: Sequence[Part]) -> Covariance
     for chunk in _chunks(len(profiles), n):
         terms = np.concatenate([crowd.terms(chunk) for crowd in crowds])
         matrix += terms @ terms.T
+    _rescale(matrix, np.concatenate([crowd.sums.variance for crowd in crowds]))
     size = np.concatenate([part.batch.size for part in parts])
     effect = np.concatenate([np.abs(part.batch.effect) for part in parts])
     return _canonical(hypothesis, matrix, size, effect)
+
+
+def _rescale(matrix: FloatArray, variance: FloatArray) -> None:
+    """Give sums the variance they have without association, where it is known."""
+    seen = np.diag(matrix)
+    known = ~np.isnan(variance) & (seen > 0)
+    scale = np.sqrt(np.where(known, variance, 1.0) / np.where(known, seen, 1.0))
+    matrix *= scale
+    matrix *= scale[:, None]
 
 
 def _starts(parts: Sequence[Part], starts: IntArray) -> list[int]:

@@ -96,12 +96,16 @@ class Sums:
         The only stratum whose people count, −1 if all do.
     protected, output
         The two parts of each person's term.
+    variance
+        What the variance of each sum is without association, NaN where that is not known beforehand. A handful of
+        people in a rare cell of a table would otherwise decide which of its contrasts count.
     """
 
     hypothesis: IntArray
     stratum: IntArray
     protected: Factor
     output: Factor
+    variance: FloatArray
 
 
 def n_sums(batch: Batch) -> IntArray:
@@ -147,7 +151,7 @@ def sums_of(batch: Batch, wanted: IntArray, protected_mean: FloatArray, output_m
 
 
 def _single(wanted: IntArray, protected: Factor, output: Factor) -> Sums:
-    return Sums(wanted, np.full(wanted.size, -1), protected, output)
+    return Sums(wanted, np.full(wanted.size, -1), protected, output, np.full(wanted.size, np.nan))
 
 
 def _information(outputs: FloatArray, groups: FloatArray, wanted: IntArray) -> Sums:
@@ -159,7 +163,9 @@ def _information(outputs: FloatArray, groups: FloatArray, wanted: IntArray) -> S
     used = (h != 0).any(axis=-1, keepdims=True) & (f != 0).any(axis=-1)[..., None, :]
     at, stratum, b, a = _enumerated(used, size)
     left = f[at, stratum, a] * scale[at, stratum, None]
-    return Sums(wanted[at], _only(stratum, size), Lookup(left[:, None]), Lookup(h[at, stratum, b][:, None]))
+    right = h[at, stratum, b]
+    variance = scale[at, stratum] ** 2 * size[at, stratum]
+    return Sums(wanted[at], _only(stratum, size), Lookup(left[:, None]), Lookup(right[:, None]), variance)
 
 
 def _oneway(summary: GroupMoments, wanted: IntArray, protected_mean: FloatArray, output_mean: FloatArray) -> Sums:
@@ -173,7 +179,7 @@ def _oneway(summary: GroupMoments, wanted: IntArray, protected_mean: FloatArray,
     mean = (output_mean if is_output else protected_mean)[wanted]
     right = Deviation(mean[at, stratum][:, None])
     protected, output = (left, right) if is_output else (right, left)
-    return Sums(wanted[at], _only(stratum, size), protected, output)
+    return Sums(wanted[at], _only(stratum, size), protected, output, np.full(at.size, np.nan))
 
 
 def _enumerated(used: BoolArray, size: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:

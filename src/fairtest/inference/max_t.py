@@ -130,13 +130,11 @@ class JointNull:
         alone = int(np.count_nonzero(tested & ~self.joint))
         among = tested[self.hypothesis]
         _, first = np.unique(self.draw[among], return_index=True)
-        least = np.sort(self.p[among][first])
-        spent = np.arange(1, least.size + 1) / (1 + self.draws)
+        least = np.append(np.sort(self.p[among][first]), self.cap)
+        spent = np.arange(1, least.size + 1) / (1 + self.draws) if alone < members else np.zeros(1)
         left = np.maximum(alpha - spent, 0.0) / alone if alone else np.where(spent <= alpha, np.inf, 0.0)
-        level = float(np.max(np.minimum(least, left), initial=0.0))
-        if least.size < alpha * (1 + self.draws) or members == 1:
-            level = alpha / max(alone, 1)
-        level = float(f"{level * (1 - 1e-4):.4g}")  # the last digits hang on the order of additions
+        level = alpha if members == 1 else float(np.max(np.minimum(least, left)))
+        level = float(f"{level * (1 - 1e-3):.4g}")  # the last digits hang on the order of additions
         return np.full(tested.size, np.clip(level, alpha / max(members, 1), alpha))
 
 
