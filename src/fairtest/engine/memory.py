@@ -160,9 +160,7 @@ class MemoryEngine:
 
     def _seen(self, variable: Variable, target: Target) -> FloatArray | IntArray:
         if variable.is_number:
-            values = self._table[variable.parts[0].column].values
-            assert values is not None
-            return values
+            return variable.numbers(self._table)
         number = target.summary is SummaryKind.MOMENTS or (
             target.summary is SummaryKind.GROUP_MOMENTS and variable is target.measured
         )
