@@ -121,4 +121,5 @@ def log_loss(probability: FloatArray, truth: FloatArray) -> FloatArray:
     """
     least = np.finfo(float).eps
     given = np.where(truth == 1, probability, 1 - probability)
-    return -np.log(np.clip(given, least, 1 - least))
+    loss: FloatArray = -np.log(np.clip(given, least, 1 - least))
+    return loss
