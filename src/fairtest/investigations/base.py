@@ -127,12 +127,15 @@ class Investigation(ABC):
         questions = []
         for names in self.groups:
             protected = protected_variable(self.source, names)
-            metric = fitting_metric(
-                named.get(protected.name), (protected.name, protected.kind), (self.output.name, self.output.kind)
-            )
+            chosen = named.get(protected.name, self._usual_metric(protected))
+            metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output.kind))
             contextual = self.contexts_for(protected)
             questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
         return tuple(questions)
+
+    def _usual_metric(self, protected: Variable) -> str | None:  # noqa: ARG002 - for others to say
+        """Return the metric where the user names none and the kinds alone should not decide."""
+        return None
 
     def _named_metrics(self, metrics: Metrics) -> dict[str, str | Metric]:
         names = [" × ".join(g) for g in self.groups]

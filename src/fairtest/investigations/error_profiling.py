@@ -59,7 +59,9 @@ class ErrorProfiling(Investigation):
         ``"selection-rate"``         the prediction itself, whatever the truth
         ===========================  ==============================================================================
     contextual, explanatory, metrics, exclude
-        As for :class:`fairtest.Testing`. A notion that conditions on truth or prediction adds that to ``explanatory``.
+        As for :class:`fairtest.Testing`. A notion that conditions on truth or prediction adds that to ``explanatory``,
+        and uses NMI or ETA, so that gaps in opposite directions do not cancel: one group may get more false positives
+        and more false negatives. ``metrics="DIFF"`` shows the gaps in points.
 
     Examples
     --------
@@ -115,6 +117,12 @@ class ErrorProfiling(Investigation):
     def outputs(self) -> frozenset[str]:
         """The prediction and the truth: never contexts."""
         return frozenset((self.output_name, self.ground_truth))
+
+    def _usual_metric(self, protected: Variable) -> str | None:
+        """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel."""
+        if not self.profile.given or (protected.is_number and self.output.is_number):
+            return None
+        return "ETA" if protected.is_number or self.output.is_number else "NMI"
 
     def output_role(self, name: str) -> str:
         """Return which of the two a column is."""

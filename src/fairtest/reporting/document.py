@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Settings"]
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "Report", "Settings"]
 
 
 @dataclass(frozen=True)
 class ColumnNote:
     """How one column was understood and used.
 
-    ``role`` is ``"protected"``, ``"output"``, ``"explanatory"``, ``"contextual"`` or ``"left out"``; ``reason`` says
-    why it has its kind, ``note`` anything a reader should know (an identifier, pooled levels, bins).
+    ``role`` is ``"protected"``, ``"output"``, ``"truth"``, ``"explanatory"``, ``"contextual"`` or ``"left out"``;
+    ``reason`` says why it has its kind, ``note`` anything a reader should know (an identifier, pooled levels, bins).
     """
 
     name: str
@@ -43,6 +43,32 @@ class DataInfo:
     fingerprint: str
     library: str
     columns: tuple[ColumnNote, ...] = ()
+
+
+@dataclass(frozen=True)
+class ErrorNote:
+    """What an error profile is about.
+
+    Attributes
+    ----------
+    truth
+        The column that predictions are compared with.
+    error, notion
+        What was asked for; one of the two is None.
+    measured
+        What the tables and effects are of: ``absolute error of predicted``.
+    subject
+        What the whole report is about: ``false-positive rate of predicted``.
+    among
+        The value of the truth that people must have, and the one of those left out; None where it is about everybody.
+    """
+
+    truth: str
+    error: str | None
+    notion: str | None
+    measured: str
+    subject: str
+    among: tuple[Level, Level] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +115,8 @@ class AttributeReport:
         largest that is not ruled out); None where it is not known.
     left_out
         People of the test set left out because the attribute, the output or an explanatory value is missing.
+    outside
+        Others of the test set whom the question is not about: those who cannot get a false positive, say.
     """
 
     name: str
@@ -104,6 +132,7 @@ class AttributeReport:
     population: Finding
     findings: tuple[Finding, ...]
     detectable: float | None = None
+    outside: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,6 +155,8 @@ class Report:
         Remarks about the whole run, in words.
     repeat
         The command or call that gives this report again; empty where it is to be put together from the settings.
+    errors
+        What an error profile is about; None for other kinds.
     """
 
     version: str
@@ -139,6 +170,17 @@ class Report:
     family: int = 0
     notes: tuple[str, ...] = ()
     repeat: str = ""
+    errors: ErrorNote | None = None
+
+    @property
+    def measured(self) -> str:
+        """What effects and tables are of: the output, or the error of it."""
+        return self.output if self.errors is None else self.errors.measured
+
+    @property
+    def subject(self) -> str:
+        """What the report is about: the output, or a rate of errors."""
+        return self.output if self.errors is None else self.errors.subject
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -11,6 +11,8 @@ from fairtest.reporting.phrases import distinct_columns, joined, level_words, on
 from fairtest.reporting.wording import headline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtest.inference.finding import Finding
     from fairtest.reporting.document import AttributeReport, ColumnNote, Report
 
@@ -66,7 +68,7 @@ _METRICS = {
 def title(report: Report) -> str:
     """Return a title for a window or a file."""
     attributes = joined([spoken(a.name) for a in report.attributes]) if report.attributes else "nothing"
-    return f"FairTest report: {spoken(report.output)} by {attributes}, {one_line(report.data.name)}"
+    return f"FairTest report: {spoken(report.subject)} by {attributes}, {one_line(report.data.name)}"
 
 
 def eyebrow(report: Report) -> str:
@@ -74,7 +76,7 @@ def eyebrow(report: Report) -> str:
     names = ", ".join(one_line(a.name) for a in report.attributes)
     given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
     people = f"{count(report.data.rows)} people"
-    asked = f"{names} → {one_line(report.output)}{given}"
+    asked = f"{names} → {one_line(report.subject)}{given}"
     return " · ".join(("FairTest", report.kind, one_line(report.data.name), people, asked))
 
 
@@ -137,7 +139,7 @@ def per_cent(share: float) -> str:
 def how_sure(report: Report) -> str:
     """Return what the level of the tests promises, and what it does not."""
     data, settings = report.data, report.settings
-    output = "a label" if report.kind == "discovery" else spoken(report.output)
+    output = "a label" if report.kind == "discovery" else spoken(report.subject)
     by = joined([spoken(a.name) for a in report.attributes] or ["nothing"], "or")
     text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
     if undivided(report):
@@ -185,7 +187,20 @@ def left_out(report: Report) -> list[tuple[str, str]]:
             )
         )
     lines += [_missing_people(report, a) for a in report.attributes if a.left_out]
+    lines += list(_others(report))
     return lines
+
+
+def _others(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the people whom an error profile is not about."""
+    if report.errors is None or report.errors.among is None:
+        return
+    value, other = (level_words(v) for v in report.errors.among)
+    truth, subject = one_line(report.errors.truth), one_line(report.subject)
+    for attribute in report.attributes:
+        by = f" (by {one_line(attribute.name)})" if len(report.attributes) > 1 else ""
+        why = f"of the test set have {truth} = {other}: the {subject} is about people with {truth} = {value}{by}"
+        yield f"{count(attribute.outside)} people", why
 
 
 def _many(number: int, one: str, several: str | None = None) -> str:
@@ -193,7 +208,9 @@ def _many(number: int, one: str, several: str | None = None) -> str:
 
 
 def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
-    columns = joined([one_line(c) for c in (attribute.name, report.output, *report.explanatory)], "or")
+    truth = () if report.errors is None else (report.errors.truth,)
+    names = dict.fromkeys((attribute.name, report.output, *truth, *report.explanatory))
+    columns = joined([one_line(c) for c in names], "or")
     return f"{count(attribute.left_out)} people", f"of the test set have no value for {columns}"
 
 
@@ -290,7 +307,7 @@ def _roles(report: Report, attribute: AttributeReport) -> str:
     if attribute.reference is not None:
         parts.append(f"reference group {level_words(attribute.reference)}")
     if report.favourable is not None:
-        parts.append(f"effects are about {one_line(report.output)} = {level_words(report.favourable)}")
+        parts.append(f"effects are about {one_line(report.measured)} = {level_words(report.favourable)}")
     return " · ".join(parts)
 
 

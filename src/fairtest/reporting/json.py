@@ -74,6 +74,22 @@ def _investigation(report: Report) -> dict[str, Any]:
         "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
+        **_errors(report),
+    }
+
+
+def _errors(report: Report) -> dict[str, Any]:
+    """Return what an error profile is about; nothing for other kinds."""
+    if report.errors is None:
+        return {}
+    note = report.errors
+    about = None if note.among is None else {"column": note.truth, "op": "==", "value": _plain(note.among[0])}
+    return {
+        "ground_truth": note.truth,
+        "error": note.error,
+        "notion": note.notion,
+        "measured": note.measured,
+        "among": about,
     }
 
 
@@ -91,6 +107,7 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "findings": [_finding(report, attribute, finding) for finding in attribute.findings],
         "untestable": int(attribute.untestable),
         "groups": _plain(attribute.groups),
+        "outside": int(attribute.outside),
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 __all__ = [
-    "Names", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
+    "Names", "Outcome", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
     "rates_of", "spoken", "told_row", "totals", "who",
 ]  # fmt: skip
 
@@ -39,6 +39,14 @@ _SMALL = (
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What happens to some people, as a verb after them and as a share of all."""
+
+    verb: str
+    share: str
+
+
+@dataclass(frozen=True)
 class Names:
     """What the user calls things; by default the columns and values speak for themselves.
 
@@ -48,13 +56,22 @@ class Names:
         Words for groups: ``{"sex": {"Female": "women"}}``.
     people
         What the rows are.
+    some
+        What all these people have in common, where a question is about some only: ``"repaid = no"``.
     outcome
         What happens to those with the favourable output: ``"are accepted"``.
+    outcomes
+        What happens to those with other values of the output.
+    average
+        How an average of a numeric output is told: ``"the prediction is off by"``.
     """
 
     labels: Mapping[str, Mapping[Level, str]] = field(default_factory=dict)
     people: str = "people"
+    some: str | None = None
     outcome: str | None = None
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    average: str | None = None
 
     def label(self, attribute: str, value: Level) -> str | None:
         """Return the user's word for a group, if there is one."""
@@ -144,9 +161,11 @@ def _condition(predicate: Predicate) -> str:
 def who(finding: Finding, names: Names) -> str:
     """Return the beginning of a finding's sentence: whom it is about."""
     people = names.people if finding.size != 1 else "person" if names.people == "people" else names.people
+    some = f" with {names.some}" if names.some else ""
     if len(finding.context) == 0:
-        return f"In the whole population ({count(finding.size)} {people}),"
-    return f"Among the {count(finding.size)} {people} with {context_words(finding.context)},"
+        return f"In the whole population ({count(finding.size)} {people}{some}),"
+    where = f"{some} and" if some else " with"
+    return f"Among the {count(finding.size)} {people}{where} {context_words(finding.context)},"
 
 
 def totals(table: CountTable) -> tuple[int, ...]:
@@ -197,6 +216,8 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
         return f"the share that gets the label {label}" if noun else f"get the label {label}"
     if names.outcome:
         return f"the share that {names.outcome}" if noun else names.outcome
+    if (known := names.outcomes.get(str(value))) is not None:
+        return known.share if noun else known.verb
     has = f"{spoken(finding.output)} = {level_words(value)}"
     return f"the share with {has}" if noun else f"have {has}"
 

@@ -61,7 +61,7 @@ def _attribute(report: Report, attribute: AttributeReport, width: int) -> Iterat
     given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
     yield ""
     yield "═" * width
-    heading = f"Report of associations of O = {one_line(report.output)} on S = {one_line(attribute.name)}{given}"
+    heading = f"Report of associations of O = {one_line(report.measured)} on S = {one_line(attribute.name)}{given}"
     yield from _wrapped(heading, width)
     yield "═" * width
     yield ""

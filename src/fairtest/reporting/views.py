@@ -98,7 +98,7 @@ def _reading(report: Report, attribute: AttributeReport) -> str:
     if attribute.reference is not None:
         parts.append(f"The reference group is {level_words(attribute.reference)}")
     if report.favourable is not None:
-        about = f"{spoken(report.output)} = {level_words(report.favourable)}"
+        about = f"{spoken(report.measured)} = {level_words(report.favourable)}"
         parts.append(f"{'the' if parts else 'The'} rates are of {about}")
     return "; ".join(parts) + "." if parts else ""
 
