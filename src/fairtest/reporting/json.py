@@ -190,6 +190,19 @@ def _group_table(table: GroupTable) -> dict[str, Any]:
         "values": [_plain(_group_values(group)) for group in table.rows],
         "measured": table.measured,
         "by": table.by,
+        "whiskers": [_plain(group.whiskers) for group in table.rows],
+        "beyond": [group.beyond for group in table.rows],
+        **_line(table),
+    }
+
+
+def _line(table: GroupTable) -> dict[str, Any]:
+    """Return the fitted line and where each bin stands on it; nothing where the groups are no bins of a number."""
+    if table.line is None:
+        return {}
+    return {
+        "at": [_plain(group.at) for group in table.rows],
+        "line": {"intercept": _plain(table.line.intercept), "slope": _plain(table.line.slope)},
     }
 
 

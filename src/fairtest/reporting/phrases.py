@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairtest.contexts.context import Op, written_value
-from fairtest.reporting.numbers import count
+from fairtest.reporting.numbers import count, digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.contexts.context import Context, Predicate
-    from fairtest.inference.finding import CountTable, Finding
+    from fairtest.inference.finding import CountTable, Finding, Group, GroupTable
     from fairtest.types import Level
 
 __all__ = [
-    "Names", "Outcome", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
-    "rates_of", "spoken", "told_row", "totals", "who",
+    "Names", "Outcome", "capitalised", "context_words", "fitted_at", "joined", "level_words", "line_words",
+    "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
 ]  # fmt: skip
 
 _SMALL = (
@@ -56,10 +56,10 @@ class Names:
         Words for groups: ``{"sex": {"Female": "women"}}``.
     people
         What the rows are.
-    some
-        What all these people have in common, where a question is about some only: ``"repaid = no"``.
     outcome
         What happens to those with the favourable output: ``"are accepted"``.
+    some
+        What all these people have in common, where a question is about some only: ``"repaid = no"``.
     outcomes
         What happens to those with other values of the output.
     average
@@ -68,8 +68,8 @@ class Names:
 
     labels: Mapping[str, Mapping[Level, str]] = field(default_factory=dict)
     people: str = "people"
-    some: str | None = None
     outcome: str | None = None
+    some: str | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     average: str | None = None
 
@@ -237,6 +237,21 @@ def is_bin(attribute: str, name: Level) -> bool:
     (True, False)
     """
     return isinstance(name, str) and attribute in name and any(sign in name for sign in "<≤>≥")
+
+
+def fitted_at(table: GroupTable, group: Group) -> float | None:
+    """Return the height of the fitted line at a bin's mean."""
+    return None if table.line is None or group.at is None else table.line.at(group.at)
+
+
+def line_words(table: GroupTable) -> str:
+    """Return the fitted line as a formula; empty where there is none."""
+    if table.line is None:
+        return ""
+    slope = table.line.slope
+    sign = "−" if slope < 0 else "+"
+    start = digits(table.line.intercept)
+    return f"{spoken(table.measured)} = {start} {sign} {digits(abs(slope))} × {spoken(table.by)}"
 
 
 def distinct_columns(names: Iterable[str]) -> str:
