@@ -7,7 +7,6 @@ HTML into the folder. ``examples/output/healthcare.txt`` is what it prints.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import fairtest as ft
 from examples.profile import Roles, Story, run, tell
@@ -28,8 +27,8 @@ ROLES = Roles(
 def story(people: int = 40_000, seed: int = 0) -> Story:
     """Return what three test sets say about the made-up patients."""
     patients = healthcare(people, seed)
-    counts = ["urgent_care", "chronic"]
-    return run(ft.DataSource(patients, budget=3, seed=seed, numeric=counts, name="made-up patients"), ROLES)
+    named = {"numeric": ["urgent_care", "chronic"], "favourable": {"answered": "yes"}, "name": "made-up patients"}
+    return run(ft.DataSource(patients, budget=3, seed=seed, **named), ROLES)
 
 
 def main(folder: str | None = None) -> None:
@@ -38,9 +37,7 @@ def main(folder: str | None = None) -> None:
     print(f"{told.detected.data.rows:,} made-up patients; the application predicts the visits of the coming year.\n")
     print("\n".join(tell(told, ROLES)))
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, report in (("1-detect", told.detected), ("2-explain", told.explained), ("3-remedy", told.remedied)):
-            report.to_html(Path(folder) / f"{name}.html")
+        told.save(folder)
 
 
 if __name__ == "__main__":

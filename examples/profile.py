@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fairtest as ft
@@ -44,6 +45,12 @@ class Story:
     remedied: ft.Report
     answered: ft.Report
 
+    def save(self, folder: str) -> None:
+        """Write the reports as HTML."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for number, (name, report) in enumerate(vars(self).items(), start=1):
+            report.to_html(Path(folder) / f"{number}-{name}.html")
+
 
 def run(source: ft.DataSource, roles: Roles) -> Story:
     """Put the three questions, each to the next test set of a source with a budget of three.
@@ -80,7 +87,7 @@ def _detection(report: ft.Report, roles: Roles) -> Iterator[str]:
     yield _measured(everyone)
     yield from _by_age(everyone.table, roles)
     if report.findings:
-        yield f"Strongest of {len(report.findings)} reported groups: {report.findings[0].sentence}"
+        yield f"The strongest of {len(report.findings)} reported: {report.findings[0].sentence}"
         yield _measured(report.findings[0])
     else:
         yield "No group stands out from the whole population."
@@ -91,16 +98,20 @@ def _debugging(story: Story, roles: Roles) -> Iterator[str]:
     everyone, alike = story.detected.populations[0], story.explained.populations[0]
     yield _title("2. Explain: does the confidence of the prediction account for it? (second test set)")
     yield f"Everybody, compared with those of about the same {roles.width} (narrow is confident):"
-    yield f"  overall           {_correlation(everyone)}"
-    yield f"  given {roles.width:<11} {_correlation(alike)}"
+    yield f"  {'overall':<26} {_correlation(everyone)}"
+    yield f"  {'given ' + roles.width:<26} {_correlation(alike)}"
     for stratum in alike.strata:
-        yield f"  {roles.width} {stratum.values[roles.width]!s:<14} {_correlation(stratum)}   {stratum.size:>6,} people"
+        where = f"{roles.width} {stratum.values[roles.width]}"
+        yield f"    {where:<24} {_correlation(stratum)}, {stratum.size:,} people"
     assert everyone.effect is not None
     assert alike.effect is not None
     left = 100 * alike.effect / everyone.effect
-    clear = "and is still clear" if alike.significant else "and cannot be told from none"
-    yield f"Given the confidence, {left:.0f} % of the correlation is left, {clear}."
+    yield f"Given the confidence, {left:.0f} % of the correlation is left, {_how_clear(alike)}."
     yield ""
+
+
+def _how_clear(finding: ft.Finding) -> str:
+    return "and is still clear" if finding.significant else "and cannot be told from none"
 
 
 def _remedy(story: Story, roles: Roles) -> Iterator[str]:
@@ -110,6 +121,7 @@ def _remedy(story: Story, roles: Roles) -> Iterator[str]:
     yield f"{after.size:,} of {people:,} people ({100 * after.size / people:.0f} %) get a prediction."
     yield f"  every prediction (first set)       {_correlation(before)}"
     yield f"  confident ones only (third set)    {_correlation(after)}"
+    yield f"Among confident predictions the link is {abs(after.effect):.3f} {_how_clear(after)}."
     yield from _by_age(after.table, roles)
     for words, finding in (("every prediction", before), ("confident ones only", after)):
         young, old = _ends(finding.table)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
 
 __all__ = ["healthcare"]
 
@@ -30,9 +30,10 @@ def healthcare(people: int = 40_000, seed: int = 0) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``age``, ``sex``, ``smoker``, ``urgent_care`` (treatments last year), ``chronic`` (conditions); ``visits`` of the
-        year that followed, ``predicted`` visits, ``width`` of the interval that the predictor gives for them (narrow
-        is confident), ``answered``, yes where it is below the median, and ``confident_prediction``, missing elsewhere.
+        ``age``, ``sex``, ``smoker``, ``urgent_care`` (treatments last year), ``chronic`` (conditions); ``visits`` of
+        the year that followed, ``predicted`` visits, ``width`` of the interval that the predictor gives for them
+        (narrow is confident), ``answered``, yes where it is below the median, and ``confident_prediction``, missing
+        elsewhere.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def healthcare(people: int = 40_000, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def _scatter(age: FloatArray, urgent: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _scatter(age: IntArray, urgent: IntArray, rng: np.random.Generator) -> FloatArray:
     """Return how far visits scatter: for many of the old, and most of all after urgent care, far."""
     years = (age - 18) / 78
     frail = rng.random(age.size) < np.where(urgent > 0, 0.02 + 0.9 * years, 0.1 + 0.5 * years)

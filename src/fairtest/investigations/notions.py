@@ -34,7 +34,7 @@ def named_notion(notion: str) -> str:
     plain = plain_name(notion).removeprefix("equal-")
     chosen = _SPELLINGS.get(plain, plain)
     if chosen not in NOTIONS:
-        raise unknown_name("notion", notion, (*NOTIONS, *_SPELLINGS))
+        raise unknown_name("notion", notion, (*NOTIONS, "fpr", "fnr"))
     return chosen
 
 

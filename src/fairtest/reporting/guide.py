@@ -197,7 +197,7 @@ def _others(report: Report) -> Iterator[tuple[str, str]]:
         return
     value, other = (level_words(v) for v in report.errors.among)
     truth, subject = one_line(report.errors.truth), one_line(report.subject)
-    for attribute in report.attributes:
+    for attribute in (a for a in report.attributes if a.outside):
         by = f" (by {one_line(attribute.name)})" if len(report.attributes) > 1 else ""
         why = f"of the test set have {truth} = {other}: the {subject} is about people with {truth} = {value}{by}"
         yield f"{count(attribute.outside)} people", why
