@@ -61,6 +61,12 @@ class TestRates:
         assert f"{rates.attributes[0].left_out:,} people of the test set have no value for sex, said or late" in text
         assert text.count("false-positive rate of said differs by sex".capitalize()) == 1
 
+    def test_says_which_label_is_positive(self, rates):
+        text = " ".join(rates.to_text().split())
+        assert "the share of mistakes among people with late = no; a false positive is said = yes where" in text
+        assert json.loads(rates.to_json())["investigations"][0]["positive"] == "yes"
+        assert "four fifths" not in text  # that guideline is about selection
+
     def test_roles_of_the_columns(self, rates):
         roles = {column.name: column.role for column in rates.data.columns}
         assert (roles["said"], roles["late"], roles["sex"]) == ("output", "truth", "protected")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
     from fairtest.data.table import Table
-    from fairtest.data.variables import Variable
+    from fairtest.data.variables import Part, Variable
     from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
@@ -44,6 +44,7 @@ class MemoryEngine:
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
+        self._numbers: dict[Part, FloatArray] = {}
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes."""
@@ -160,7 +161,10 @@ class MemoryEngine:
 
     def _seen(self, variable: Variable, target: Target) -> FloatArray | IntArray:
         if variable.is_number:
-            return variable.numbers(self._table)
+            part = variable.parts[0]
+            if part not in self._numbers:
+                self._numbers[part] = variable.numbers(self._table)
+            return self._numbers[part]
         number = target.summary is SummaryKind.MOMENTS or (
             target.summary is SummaryKind.GROUP_MOMENTS and variable is target.measured
         )

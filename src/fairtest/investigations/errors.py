@@ -63,7 +63,7 @@ def _class(both: Pair) -> Profile:
     name = f"error of {both.prediction.name}"
     if len(labels.known) != 2:
         return Profile(varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name), name)
-    negative, _ = labels.negative_and_positive(both.source, "error='class'")
+    negative, positive = labels.negative_and_positive(both.source, "error='class'")
 
     def judgement(predicted: Level, truth: Level) -> str:
         if same(predicted, truth):
@@ -71,7 +71,7 @@ def _class(both: Pair) -> Profile:
         return FALSE_POSITIVE if same(truth, negative) else FALSE_NEGATIVE
 
     order = (CORRECT, FALSE_POSITIVE, FALSE_NEGATIVE)
-    return Profile(varying(judged(name, labels, judgement, both.source, order), name), name)
+    return Profile(varying(judged(name, labels, judgement, both.source, order), name), name, positive=positive)
 
 
 def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variable:

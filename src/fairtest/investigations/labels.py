@@ -104,15 +104,16 @@ def positive_of(source: DataSource, prediction: Column, truth: Column, labels: S
     if declared:
         return next(v for v in labels if same(v, declared[0]))
     if truth.kind is Kind.ORDERED:
-        return max(labels, key=lambda v: [same(v, t) for t in truth.levels].index(True) if _in(v, truth) else -1)
+        return max(labels, key=lambda label: _place(label, truth))
     assert truth.codes is not None
     counts = np.bincount(truth.codes[truth.codes >= 0], minlength=len(truth.levels))
     people = [sum(int(n) for t, n in zip(truth.levels, counts, strict=True) if same(v, t)) for v in labels]
     return value_effects_are_about(labels, people)
 
 
-def _in(label: Level, column: Column) -> bool:
-    return any(same(label, v) for v in column.levels)
+def _place(label: Level, column: Column) -> int:
+    """Return where a label stands among the levels of a column, −1 if it is none of them."""
+    return next((i for i, level in enumerate(column.levels) if same(label, level)), -1)
 
 
 def judged(

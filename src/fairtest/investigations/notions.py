@@ -62,7 +62,8 @@ def _rate_of(mistake: str) -> Callable[[Pair], Profile]:
         subject = f"{words} of {both.prediction.name}"
         variable = judged(f"error of {both.prediction.name}", labels, judgement, both.source, (CORRECT, mistake))
         everyone = right_or_wrong(both, labels, (CORRECT, INCORRECT))
-        return Profile(varying(variable, subject, among), subject, among=among, everyone=everyone)
+        variable = varying(variable, subject, among)
+        return Profile(variable, subject, among=among, everyone=everyone, positive=positive)
 
     return profile
 

@@ -42,6 +42,8 @@ class Profile:
         Whom it is about; None for everybody.
     everyone
         The variable before it was restricted to them.
+    positive
+        The label that a false positive wrongly gives, where there are two.
     """
 
     variable: Variable
@@ -49,6 +51,7 @@ class Profile:
     given: tuple[str, ...] = ()
     among: Among | None = None
     everyone: Variable | None = None
+    positive: Level | None = None
 
 
 @dataclass(frozen=True, eq=False)

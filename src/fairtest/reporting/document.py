@@ -59,6 +59,10 @@ class ErrorNote:
         What the tables and effects are of: ``absolute error of predicted``.
     subject
         What the whole report is about: ``false-positive rate of predicted``.
+    meaning
+        What that is, in words.
+    positive
+        The label that a false positive wrongly gives; None where there is none such.
     among
         The value of the truth that people must have, and the one of those left out; None where it is about everybody.
     """
@@ -68,6 +72,8 @@ class ErrorNote:
     notion: str | None
     measured: str
     subject: str
+    meaning: str
+    positive: Level | None = None
     among: tuple[Level, Level] | None = None
 
 

@@ -34,8 +34,42 @@ def error_note(investigation: Investigation) -> ErrorNote | None:
         notion=investigation.notion,
         measured=profile.variable.name,
         subject=profile.subject,
+        meaning=_meaning(investigation),
+        positive=profile.positive,
         among=None if among is None else (among.value, among.other),
     )
+
+
+def _meaning(investigation: ErrorProfiling) -> str:
+    """Return what is measured, in words that name the columns."""
+    predicted, truth = spoken(investigation.output_name), spoken(investigation.ground_truth)
+    asked = investigation.notion or investigation.error or ""
+    profile = investigation.profile
+    if profile.positive is not None:
+        yes = level_words(profile.positive)
+        mistakes = f"a false positive is {predicted} = {yes} where {truth} is not, a false negative the reverse"
+        among = profile.among
+        if among is None:
+            return mistakes
+        return f"the share of mistakes among people with {truth} = {level_words(among.value)}; {mistakes}"
+    if asked == "calibration" and profile.variable.name != investigation.ground_truth:
+        return (
+            f"{predicted} minus {truth} (0 on average where it is right), among people with about the same {predicted}"
+        )
+    return {
+        "absolute": f"how far {predicted} is from {truth}, in either direction",
+        "squared": f"the square of {predicted} minus {truth}, in which large errors weigh more",
+        "signed": f"{predicted} minus {truth}, above 0 where the prediction is too high",
+        "brier": f"the square of how far the probability {predicted} is from what happened (0 or 1)",
+        "log-loss": f"minus the logarithm of the probability that {predicted} gave to what happened",
+        "class": f"whether {predicted} is {truth}",
+        "confusion": f"the pair of {predicted} and {truth}",
+        "equalized-odds": f"{predicted}, compared among people with the same {truth}",
+        "predictive-parity": f"{truth}, compared among people with the same {predicted}",
+        "calibration": f"{truth}, compared among people with about the same {predicted}",
+        "accuracy": f"the share of people for whom {predicted} is {truth}",
+        "selection-rate": f"{predicted} itself, whatever the {truth}",
+    }.get(asked, f"computed from {predicted} and {truth} by a function of this project’s own")
 
 
 def names_for(investigation: Investigation) -> Names:

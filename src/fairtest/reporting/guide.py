@@ -99,10 +99,14 @@ def metric_label(report: Report, metric: str) -> str:
 
 
 def metric_notes(report: Report) -> list[tuple[str, str]]:
-    """Return for each metric of the report its name and what its numbers mean."""
+    """Return for each metric of the report, and for the errors it measures, the name and what it means."""
     used = dict.fromkeys(base_metric(f.metric) for a in report.attributes for f in (a.population, *a.findings))
     own = "a measure of this project’s own; 0 is taken to be no link"
-    return [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
+    errors = []
+    if report.errors is not None:
+        asked = (report.errors.notion or "").replace("-", " ") or report.subject
+        errors = [(one_line(asked), one_line(report.errors.meaning))]
+    return errors + [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
 
 
 def funnel(report: Report) -> list[tuple[int, str]]:

@@ -89,6 +89,7 @@ def _errors(report: Report) -> dict[str, Any]:
         "error": note.error,
         "notion": note.notion,
         "measured": note.measured,
+        "positive": _plain(note.positive),
         "among": about,
     }
 
