@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable, GroupTable
+from fairtest.reporting.figures import FEW
 from fairtest.reporting.numbers import base_metric, decimals_for, fixed, quantity
 from fairtest.reporting.phrases import bin_words, is_bin, outcome_words, spoken
 from fairtest.reporting.rate_clauses import (
@@ -55,7 +56,7 @@ def _movement(case: Case) -> str:
             share = outcome_words(finding, table.rows[1], case.names, noun=True)
             return f"{share} {rises} with {spoken(finding.protected)}"
         return plain
-    ends = _ends(table)
+    ends = _ends(table, case.least)
     if ends is None:
         return plain
     if table.measured == finding.protected or not _is_binned(table):
@@ -67,9 +68,12 @@ def _movement(case: Case) -> str:
     return f"{plain}: {low} on average where {first}, {high} where {last}"
 
 
-def _ends(table: GroupTable) -> tuple[Group, Group] | None:
-    """Return the first and the last group that has people."""
+def _ends(table: GroupTable, least: int) -> tuple[Group, Group] | None:
+    """Return the first and the last group that are large enough to be named, or else that have people."""
     known = [group for group in table.rows if group.mean is not None]
+    if _is_binned(table):
+        big = [group for group in known if group.size >= max(least, FEW)]
+        known = big if len(big) > 1 else known
     return (known[0], known[-1]) if len(known) > 1 else None
 
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from fairtest.reporting.numbers import Scale
 
 __all__ = [
-    "Axis", "Bar", "Box", "Column", "Segment", "axis_over", "bar_of", "box_of", "columns_of", "effect_axis",
+    "FEW", "Axis", "Bar", "Box", "Column", "Segment", "axis_over", "bar_of", "box_of", "columns_of", "effect_axis",
     "number_axis", "rate_axis", "segments_of",
 ]  # fmt: skip
 
 _FURTHEST = 3.0
-_FEW = 20
+FEW = 20
 """Of fewer people no box is drawn where boxes stand side by side."""
 
 
@@ -156,7 +156,7 @@ def columns_of(table: GroupTable, axis: Axis) -> list[Column]:
             round((i + 0.5) * share, 2),
             round((i + 0.2) * share, 2),
             round((i + 0.8) * share, 2),
-            box_of(group, axis) if group.size >= _FEW else None,
+            box_of(group, axis) if group.size >= FEW else None,
         )
         for i, group in enumerate(table.rows)
     ]
