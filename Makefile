@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench calibrate power adaptive clean
+.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -18,6 +18,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 demo: $(VENV)/.installed ## the main job on data it makes itself
 	$(BIN)/fairtest demo --out demo-report
+
+example-health: $(VENV)/.installed ## who gets the errors of a prediction: the paper's story on made-up patients
+	$(BIN)/python -m examples.healthcare example-report
+
+example-diabetes: $(VENV)/.installed ## the same on real patients: make example-diabetes DATA=diabetes130.csv.gz
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples
+	$(BIN)/python -m examples.diabetes $(DATA) example-report
 
 test: lint ## lint, types, layers, doctests and tests
 	$(BIN)/python -m pytest -n auto
@@ -46,4 +54,4 @@ adaptive: $(VENV)/.installed-dev ## questions made from answers, on one test set
 	$(BIN)/python -m calibration.adaptive
 
 clean:
-	rm -rf $(VENV) demo-report
+	rm -rf $(VENV) demo-report example-report

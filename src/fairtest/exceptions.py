@@ -10,13 +10,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["BudgetExhausted", "FairTestError", "InputError", "UsageError", "unknown_name"]
+__all__ = ["BudgetExhausted", "FairTestError", "InputError", "UsageError", "in_question", "unknown_name"]
 
 
 class FairTestError(Exception):
@@ -52,3 +53,26 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "
     suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     plural = f"{what.capitalize()}s"
     return InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{' ' + hint if hint else ''}")
+
+
+@contextmanager
+def in_question(title: str) -> Iterator[None]:
+    """Say which of several questions an error came from; without a title, leave it as it is.
+
+    Examples
+    --------
+    >>> with in_question("Testing of 'income'"):
+    ...     raise InputError("There are too few people.")
+    Traceback (most recent call last):
+    fairtest.exceptions.InputError: Testing of 'income': There are too few people.
+    """
+    try:
+        yield
+    except FairTestError as error:
+        if not title:
+            raise
+        raise type(error)(f"{title}: {error}") from error
+    except Exception as error:
+        if title:
+            error.add_note(f"This came from {title}.")
+        raise

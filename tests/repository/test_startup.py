@@ -12,6 +12,7 @@ STARTS = {
     "import": "import fairtest",
     "help": "from fairtest.cli.main import cli; cli(['--help'])",
     "help of test": "from fairtest.cli.main import cli; cli(['test', '--help'])",
+    "help of errors": "from fairtest.cli.main import cli; cli(['errors', '--help'])",
     "version": "from fairtest.cli.main import cli; cli(['--version'])",
     "a wrong option": "from fairtest.cli.main import cli; cli(['test', '--no-such-option'])",
 }

@@ -9,6 +9,7 @@ import click
 from fairtest import __version__
 from fairtest.cli.demo import demo
 from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.profile import errors
 from fairtest.cli.test import test
 
 __all__ = ["cli", "main"]
@@ -41,6 +42,7 @@ def cli() -> None:
 
 cli.add_command(demo)
 cli.add_command(test)
+cli.add_command(errors)
 
 
 def main() -> None:

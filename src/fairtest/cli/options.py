@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OUTPUT", "ROLES", "SEARCH", "SOURCE", "TEST", "Command", "Option", "with_options"]
+__all__ = ["ERRORS", "OUTPUT", "ROLES", "SEARCH", "SOURCE", "TEST", "Command", "Option", "with_options"]
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -94,6 +94,24 @@ ROLES = (
     ),
     _several("Roles", "--favourable", "COLUMN=VALUE", "The output value that effects are about: 'income=>50K'."),
     _several("Roles", "--reference", "COLUMN=VALUE", "The group that others are compared with: sex=Male."),
+)
+
+ERRORS = (
+    _option("Errors", "--truth", "COLUMN", "What turned out to be true.", required=True),
+    _option(
+        "Errors",
+        "--error",
+        "NAME",
+        "What an error is: absolute, squared or signed; brier or log-loss; class or confusion. Default: by the kinds "
+        "of the columns.",
+    ),
+    _option(
+        "Errors",
+        "--notion",
+        "NAME",
+        "A notion of fairness instead: false-positive-rate (fpr), false-negative-rate (fnr), equalized-odds, "
+        "predictive-parity, calibration, accuracy, selection-rate.",
+    ),
 )
 
 SOURCE = (

@@ -11,8 +11,8 @@ from fairtest.pipeline.search import engine_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import fairtest as ft
     from fairtest.contexts.search import Found
+    from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.pipeline.choices import Training
 
@@ -21,12 +21,12 @@ __all__ = ["proposals_text"]
 MOST_SHOWN = 40
 
 
-def proposals_text(investigation: ft.Testing) -> str:
+def proposals_text(investigation: Investigation) -> str:
     """Return the proposed contexts of each protected attribute, those with most evidence first, in words."""
     return "\n".join(_lines(investigation)) + "\n"
 
 
-def _lines(investigation: ft.Testing) -> Iterator[str]:
+def _lines(investigation: Investigation) -> Iterator[str]:
     training: Training = investigation.require_training("--train-only")
     train, *tests = investigation.source.holdout.sizes
     yield f"Contexts proposed by the training set: {train:,} of {investigation.source.table.n_rows:,} people."
@@ -39,7 +39,7 @@ def _lines(investigation: ft.Testing) -> Iterator[str]:
         yield from _strongest(investigation, question, found)
 
 
-def _strongest(investigation: ft.Testing, question: Question, found: Found) -> Iterator[str]:
+def _strongest(investigation: Investigation, question: Question, found: Found) -> Iterator[str]:
     """Yield the contexts with most evidence, everybody first."""
     contexts = range(1, len(found.contexts))
     shown = [0, *sorted(contexts, key=lambda i: (-found.evidence[i], str(found.contexts[i])))[:MOST_SHOWN]]
@@ -51,7 +51,7 @@ def _strongest(investigation: ft.Testing, question: Question, found: Found) -> I
         yield f"… and {left:,} more with less evidence."
 
 
-def _sizes(investigation: ft.Testing, question: Question, found: Found) -> list[int]:
+def _sizes(investigation: Investigation, question: Question, found: Found) -> list[int]:
     source = investigation.source
     asked = put(source, question, found)
     target = question.search_target(source)

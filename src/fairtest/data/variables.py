@@ -21,10 +21,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairtest.data.measures import Measure
     from fairtest.data.table import Column, Table
     from fairtest.types import FloatArray, IntArray, Level
 
-__all__ = ["Part", "Variable", "binned", "crossed", "cut_points", "numeric", "oriented", "ranked"]
+__all__ = [
+    "Part",
+    "Variable",
+    "binned",
+    "computed",
+    "crossed",
+    "cut_points",
+    "in_bins",
+    "numeric",
+    "oriented",
+    "ranked",
+]
 
 RANK_BINS = 256
 
@@ -33,22 +45,41 @@ RANK_BINS = 256
 class Part:
     """One column of a variable, as codes: its levels, or the bins between thresholds of a number.
 
-    Bin ``i`` holds the values above threshold ``i − 1`` and up to threshold ``i``.
+    Bin ``i`` holds the values above threshold ``i − 1`` and up to threshold ``i``. With a measure, the number is
+    computed from several columns, and ``column`` is what to call it.
     """
 
     column: str
     levels: tuple[Level, ...]
     thresholds: tuple[float, ...] | None = None
+    measure: Measure | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table it is made of."""
+        return (self.column,) if self.measure is None else self.measure.columns
 
     def codes(self, table: Table) -> IntArray:
         """Return each row's code, −1 where it is missing."""
-        column = table[self.column]
         if self.thresholds is None:
-            assert column.codes is not None
-            return column.codes
-        assert column.values is not None
-        bins = np.searchsorted(np.asarray(self.thresholds), column.values, side="left")
-        return np.where(np.isnan(column.values), -1, bins)
+            codes = table[self.column].codes
+            assert codes is not None
+            return codes
+        return self.bins(self.numbers(table))
+
+    def bins(self, numbers: FloatArray) -> IntArray:
+        """Return the bin of each number, −1 where it is missing."""
+        assert self.thresholds is not None
+        bins = np.searchsorted(np.asarray(self.thresholds), numbers, side="left")
+        return np.where(np.isnan(numbers), -1, bins)
+
+    def numbers(self, table: Table) -> FloatArray:
+        """Return each row's number, NaN where missing."""
+        if self.measure is not None:
+            return self.measure(table)
+        values = table[self.column].values
+        assert values is not None
+        return values
 
 
 @dataclass(frozen=True)
@@ -86,7 +117,7 @@ class Variable:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it is made of."""
-        return tuple(p.column for p in self.parts)
+        return tuple(dict.fromkeys(c for p in self.parts for c in p.columns))
 
     @property
     def is_number(self) -> bool:
@@ -104,12 +135,14 @@ class Variable:
         mixed[missing] = len(self.lookup)
         return np.asarray([*self.lookup, -1], dtype=np.int32)[mixed]
 
+    def numbers(self, table: Table) -> FloatArray:
+        """Return each row's number as the user knows it, NaN where missing; for a plain number."""
+        return self.parts[0].numbers(table)
+
     def values(self, table: Table) -> FloatArray:
         """Return each row's number (shifted and scaled), NaN where missing."""
         if self.is_number:
-            raw = table[self.parts[0].column].values
-            assert raw is not None
-            return (raw - self.centre) / self.scale
+            return (self.numbers(table) - self.centre) / self.scale
         return np.asarray([*self.scores, np.nan])[self.codes(table)]
 
     def raw(self, scaled: float) -> float:
@@ -142,17 +175,20 @@ def oriented(column: Column, first: Level | None = None, second: Level | None = 
 def numeric(column: Column) -> Variable:
     """Return the variable of a plain number, centred at its median and scaled to at most 1."""
     assert column.values is not None
-    present = column.values[~np.isnan(column.values)]
+    return _plain_number(Part(column.name, ()), column.values, column.number)
+
+
+def computed(name: str, measure: Measure, table: Table) -> Variable:
+    """Return the variable of a number that is computed from several columns."""
+    part = Part(name, (), measure=measure)
+    return _plain_number(part, part.numbers(table), Number.REAL)
+
+
+def _plain_number(part: Part, values: FloatArray, number: Number) -> Variable:
+    present = values[~np.isnan(values)]
     centre = float(np.median(present)) if present.size else 0.0
     spread = float(np.max(np.abs(present - centre))) if present.size else 0.0
-    return Variable(
-        name=column.name,
-        kind=Kind.NUMERIC,
-        parts=(Part(column.name, ()),),
-        centre=centre,
-        scale=spread or 1.0,
-        number=column.number,
-    )
+    return Variable(part.column, Kind.NUMERIC, (part,), centre=centre, scale=spread or 1.0, number=number)
 
 
 def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
@@ -186,12 +222,27 @@ def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
 def binned(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Part:
     """Return a numeric column in bins: every value its own if they are few, else quantiles of ``rows``."""
     assert column.values is not None
-    seen = column.values[rows]
+    return _cut(Part(column.name, ()), column.values[rows], column.number, bins, distinct)
+
+
+def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Variable:
+    """Return a plain number as a variable of bins, in order."""
+    part = _cut(variable.parts[0], variable.numbers(table)[rows], variable.number, bins, distinct)
+    return replace(
+        variable,
+        parts=(part,),
+        levels=part.levels,
+        combinations=tuple((v,) for v in part.levels),
+        lookup=tuple(range(len(part.levels))),
+    )
+
+
+def _cut(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:
     seen = np.sort(seen[~np.isnan(seen)])
     values = np.unique(seen)
     values = cut_points(seen, bins) if values.size > distinct else values[:-1]
     thresholds = tuple(float(v) for v in values)
-    return Part(column.name, _bin_names(column, thresholds), thresholds)
+    return replace(part, levels=_bin_names(thresholds, number), thresholds=thresholds)
 
 
 def cut_points(ordered: FloatArray, parts: int) -> FloatArray:
@@ -211,10 +262,10 @@ def cut_points(ordered: FloatArray, parts: int) -> FloatArray:
     return np.unique(np.minimum(ordered[at], below))
 
 
-def _bin_names(column: Column, thresholds: tuple[float, ...]) -> tuple[str, ...]:
+def _bin_names(thresholds: tuple[float, ...], number: Number) -> tuple[str, ...]:
     if not thresholds:
         return ("any",)
-    text = [_short(written(t, column.number)) for t in thresholds]
+    text = [_short(written(t, number)) for t in thresholds]
     inner = [f"> {a}, ≤ {b}" for a, b in pairwise(text)]
     return (f"≤ {text[0]}", *inner, f"> {text[-1]}")
 
@@ -231,14 +282,7 @@ def ranked(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int =
     is coarser.
     """
     if variable.is_number:
-        part = binned(table[variable.parts[0].column], rows, bins, distinct=bins)
-        variable = replace(
-            variable,
-            parts=(part,),
-            levels=part.levels,
-            combinations=tuple((v,) for v in part.levels),
-            lookup=tuple(range(len(part.levels))),
-        )
+        variable = in_bins(variable, table, rows, bins, distinct=bins)
     codes = variable.codes(table)[rows]
     counts = np.bincount(codes[codes >= 0], minlength=len(variable.levels))
     below = np.cumsum(counts) - counts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
     from fairtest.data.table import Table
-    from fairtest.data.variables import Variable
+    from fairtest.data.variables import Part, Variable
     from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
@@ -47,6 +47,7 @@ class MemoryEngine:
         self._people: dict[tuple[int, Target], _People] = {}
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
+        self._numbers: dict[Part, FloatArray] = {}
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes."""
@@ -148,9 +149,10 @@ class MemoryEngine:
 
     def _seen(self, variable: Variable, target: Target) -> FloatArray | IntArray:
         if variable.is_number:
-            values = self._table[variable.parts[0].column].values
-            assert values is not None
-            return values
+            part = variable.parts[0]
+            if part not in self._numbers:
+                self._numbers[part] = variable.numbers(self._table)
+            return self._numbers[part]
         return variable.values(self._table) if self._is_summed(variable, target) else variable.codes(self._table)
 
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:

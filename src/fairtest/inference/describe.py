@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.holdout import TRAIN
-from fairtest.data.variables import Variable, binned, crossed
+from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
-from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Stratum
+from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum
 from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.data.table import Column
+    from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Table
     from fairtest.inference.validate import Estimates, Validated
-    from fairtest.types import BoolArray, FloatArray, Interval, Level
+    from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
 __all__ = ["Describer"]
 
-TABLE_BINS = 5
+TABLE_BINS, BOX_BINS = 5, 10
+"""Into how many bins a number is cut to count people, and to describe another number."""
 
 
 class Describer:
@@ -43,9 +44,11 @@ class Describer:
         by, measured = question.protected, question.output
         if self._swapped:
             by, measured = measured, by
+        self._by = by
         if by.is_number:
-            by = in_bins(source, by)
-        summary = SummaryKind.ROWS if measured.is_number else SummaryKind.COUNTS
+            bins = BOX_BINS if measured.is_number else TABLE_BINS
+            self._by = in_bins(by, source.table, source.holdout.rows(TRAIN), bins)
+        summary = SummaryKind.ROWS if by.is_number or measured.is_number else SummaryKind.COUNTS
         self._target = Target(by, measured, question.strata, summary)
 
     def findings(self, contexts: Sequence[int]) -> list[Finding]:
@@ -76,13 +79,12 @@ class Describer:
         )
 
     def _table(self, people: Rows) -> Table:
-        by, measured = self._target.protected, self._target.output
+        by, measured = self._by, self._target.output
+        codes = self._codes(people)
         if measured.is_number:
-            values = np.asarray(people.output, dtype=float)
-            rows = tuple(described(name, values[people.protected == code]) for code, name in enumerate(by.levels))
-            return GroupTable(measured=measured.name, by=by.name, rows=rows)
+            return self._group_table(people, codes, by, measured)
         shape = (len(measured.levels), len(by.levels))
-        index = people.output.astype(np.intp) * shape[1] + people.protected
+        index = people.output.astype(np.intp) * shape[1] + codes
         counts = np.bincount(index, minlength=shape[0] * shape[1]).reshape(shape)
         rows_, columns = measured, by
         if self._swapped:
@@ -90,6 +92,21 @@ class Describer:
         return CountTable(
             rows_.name, columns.name, rows_.levels, columns.levels, tuple(tuple(int(c) for c in row) for row in counts)
         )
+
+    def _codes(self, people: Rows) -> IntArray:
+        """Return the group of each person; for a number, its bin."""
+        number = self._target.protected.is_number
+        return self._by.parts[0].bins(people.protected) if number else people.protected
+
+    def _group_table(self, people: Rows, codes: IntArray, by: Variable, measured: Variable) -> GroupTable:
+        values = np.asarray(people.output, dtype=float)
+        inside = [codes == code for code in range(len(by.levels))]
+        if not self._target.protected.is_number:
+            rows = tuple(described(name, values[i]) for name, i in zip(by.levels, inside, strict=True))
+            return GroupTable(measured.name, by.name, rows)
+        numbers = np.asarray(people.protected, dtype=float)
+        rows = tuple(described(name, values[i], numbers[i]) for name, i in zip(by.levels, inside, strict=True))
+        return GroupTable(measured.name, by.name, rows, fitted(numbers, values))
 
     def _strata(self, i: int, people: Rows) -> tuple[Stratum, ...]:
         strata, estimates = self._question.strata, self._validated.strata
@@ -127,21 +144,42 @@ class Describer:
         return [(_number(r), _interval(*bounds)) for r, *bounds in zip(ratios, low, high, strict=True)]
 
 
-def in_bins(source: DataSource, variable: Variable) -> Variable:
-    """Return a plain number in fifths of the training set, for tables."""
-    column: Column = source.table[variable.parts[0].column]
-    return crossed(variable.name, [binned(column, source.holdout.rows(TRAIN), TABLE_BINS)], source.table)
-
-
-def described(name: Level, values: FloatArray) -> Group:
-    """Return a number's mean, spread and quartiles in one group."""
+def described(name: Level, values: FloatArray, numbers: FloatArray | None = None) -> Group:
+    """Return a number's mean, spread and quartiles in one group, which may be a bin of other ``numbers``."""
     values = np.sort(values)  # sums then do not hang on the order of the rows
     n = values.size
     if not n:
         return Group(name, 0, None, None, None)
     low, q1, median, q3, high = (float(q) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
-    deviation = float(np.std(values, ddof=1)) if n > 1 else None
-    return Group(name, n, float(np.mean(values)), deviation, (low, q1, median, q3, high))
+    reach = 1.5 * (q3 - q1)
+    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    return Group(
+        name=name,
+        size=n,
+        mean=float(np.mean(values)),
+        deviation=float(np.std(values, ddof=1)) if n > 1 else None,
+        quantiles=(low, q1, median, q3, high),
+        whiskers=(float(near[0]), float(near[-1])),
+        beyond=int(n - near.size),
+        at=None if numbers is None else float(np.mean(np.sort(numbers))),
+    )
+
+
+def fitted(x: FloatArray, y: FloatArray) -> Line | None:
+    """Return the least-squares line of y on x, or None where x does not vary.
+
+    Examples
+    --------
+    >>> fitted(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    Line(intercept=0.0, slope=2.0)
+    """
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    if not x.size or x[0] == x[-1]:
+        return None
+    mean_x, mean_y = np.mean(x), np.mean(y)
+    slope = np.sum((x - mean_x) * (y - mean_y)) / np.sum((x - mean_x) ** 2)
+    return Line(float(mean_y - slope * mean_x), float(slope))
 
 
 def _subset(people: Rows, inside: BoolArray) -> Rows:

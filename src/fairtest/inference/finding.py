@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairtest.inference.verdict import Verdict
     from fairtest.types import Interval, Level
 
-__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Stratum", "Table"]
+__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Line", "Stratum", "Table"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,17 @@ class CountTable:
 class Group:
     """A numeric output in one group of people (or in one bin of a numeric protected attribute).
 
-    ``quantiles`` are the minimum, the quartiles and the maximum; spread and quantiles are None where they do not
-    exist (nobody, or one person).
+    Attributes
+    ----------
+    deviation, quantiles
+        The standard deviation; the minimum, the quartiles and the maximum. None where they do not exist (nobody, or
+        one person).
+    whiskers
+        The least and the largest value that are within one and a half box lengths of the box (the middle half).
+    beyond
+        How many people are outside the whiskers.
+    at
+        Where the group stands on the attribute that makes the groups: its mean there, if that is a number.
     """
 
     name: Level
@@ -49,6 +58,27 @@ class Group:
     mean: float | None
     deviation: float | None
     quantiles: tuple[float, float, float, float, float] | None
+    whiskers: tuple[float, float] | None = None
+    beyond: int = 0
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """The straight line that fits best (least squares) through everybody of a context.
+
+    Examples
+    --------
+    >>> Line(intercept=1.0, slope=0.5).at(10)
+    6.0
+    """
+
+    intercept: float
+    slope: float
+
+    def at(self, number: float) -> float:
+        """Return the height of the line."""
+        return self.intercept + self.slope * number
 
 
 @dataclass(frozen=True)
@@ -63,11 +93,14 @@ class GroupTable:
         The attribute that makes the groups.
     rows
         One entry for each group, in order.
+    line
+        The line fitted to everybody, where the groups are bins of a number; None elsewhere, or where it does not vary.
     """
 
     measured: str
     by: str
     rows: tuple[Group, ...]
+    line: Line | None = None
 
 
 Table: TypeAlias = CountTable | GroupTable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.engine.contract import Rows
+from fairtest.exceptions import in_question
 from fairtest.inference.batch import Batch, Keyed
 from fairtest.inference.dependence import Part, covariance
 from fairtest.inference.max_t import draw_joint_null
@@ -83,6 +84,8 @@ class Asked:
         What the training set says of each context: a normal deviate, and the direction (0 where the metric has none).
     strata_evidence
         The deviate of each stratum of each context, row by row; None without strata.
+    title
+        What to call the question where an error comes from it; empty if it is the only one.
     """
 
     question: Question
@@ -92,6 +95,7 @@ class Asked:
     evidence: FloatArray
     sign: FloatArray
     strata_evidence: FloatArray | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,13 +174,14 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
     family: list[_Member] = []
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
     for a, summary in zip(asked, summaries, strict=True):
-        whole = _contexts(engine, a, summary, settings)
-        family.append(_member(whole, smallest, settings, a.evidence, a.sign))
-        if a.target.strata is not None:
-            strata = _strata(whole, a.target.n_strata)
-            nothing = np.zeros(len(strata))
-            evidence = nothing if a.strata_evidence is None else a.strata_evidence
-            family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
+        with in_question(a.title):
+            whole = _contexts(engine, a, summary, settings)
+            family.append(_member(whole, smallest, settings, a.evidence, a.sign))
+            if a.target.strata is not None:
+                strata = _strata(whole, a.target.n_strata)
+                nothing = np.zeros(len(strata))
+                evidence = nothing if a.strata_evidence is None else a.strata_evidence
+                family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
     if settings.correction.joint:
         settings = replace(settings, correction=settings.correction.given(_joint_null(engine, asked, family, settings)))
     prior = _prior(family, settings)

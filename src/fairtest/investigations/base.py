@@ -33,6 +33,10 @@ class Investigation(ABC):
     """
 
     kind: ClassVar[str]
+    implied: tuple[str, ...] = ()
+    """Explanatory attributes that the question brings along."""
+    everyone: Variable | None = None
+    """The output before it was restricted to the people it is about; None where it is about everybody."""
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class Investigation(ABC):
         self.exclude = names_of("exclude", exclude)
         self.output = self._output()
         self._check_roles()
+        self.explanatory = (*self.implied, *self.explanatory)
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
         self.training: Any = None
@@ -72,6 +77,15 @@ class Investigation(ABC):
     def outputs(self) -> frozenset[str]:
         """The columns that hold what the application did: never contexts."""
         return frozenset(self.output.columns)
+
+    def output_role(self, name: str) -> str:  # noqa: ARG002 - other investigations have several
+        """Return what one of the output columns is."""
+        return "output"
+
+    @property
+    def title(self) -> str:
+        """What is asked, in a few words: to say which investigation of a batch is meant."""
+        return f"{type(self).__name__} of {self.output_name!r} by {', '.join(' × '.join(g) for g in self.groups)}"
 
     def contexts_for(self, protected: Variable) -> tuple[str, ...]:
         """Return the columns that may cut contexts when asking about a protected attribute."""
@@ -87,7 +101,8 @@ class Investigation(ABC):
         taken = {*self.outputs, *(n for group in self.groups for n in group)}
         for name in names:
             if name in taken:
-                raise _two_roles(name, "output" if name in self.outputs else "protected", "explanatory")
+                role = self.output_role(name) if name in self.outputs else "protected"
+                raise _two_roles(name, role, "explanatory")
         copied = copy(self)
         copied.explanatory = tuple(dict.fromkeys((*self.explanatory, *names)))
         copied.strata = strata_variable(self.source, copied.explanatory)
@@ -112,11 +127,15 @@ class Investigation(ABC):
         questions = []
         for names in self.groups:
             protected = protected_variable(self.source, names)
-            metric = fitting_metric(
-                named.get(protected.name), (protected.name, protected.kind), (self.output_name, self.output.kind)
-            )
-            questions.append(Question(protected, self.output, self.strata, metric, self.contexts_for(protected)))
+            chosen = named.get(protected.name, self._usual_metric(protected))
+            metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output.kind))
+            contextual = self.contexts_for(protected)
+            questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
         return tuple(questions)
+
+    def _usual_metric(self, protected: Variable) -> str | None:  # noqa: ARG002 - for others to say
+        """Return the metric where the user names none and the kinds alone should not decide."""
+        return None
 
     def _named_metrics(self, metrics: Metrics) -> dict[str, str | Metric]:
         names = [" × ".join(g) for g in self.groups]
@@ -141,7 +160,7 @@ class Investigation(ABC):
         roles: dict[str, str] = {}
         named: list[tuple[str, Iterable[str]]] = [
             ("protected", protected),
-            ("output", self.outputs),
+            *((self.output_role(name), (name,)) for name in sorted(self.outputs)),
             ("explanatory", self.explanatory),
             ("exclude", self.exclude),
         ]

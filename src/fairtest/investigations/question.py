@@ -28,6 +28,8 @@ class Question:
     ----------
     contextual
         The columns along which contexts may be cut.
+    everyone
+        The output before it was restricted to the people it is about; None where it is about everybody.
     """
 
     protected: Variable
@@ -35,6 +37,7 @@ class Question:
     strata: Variable | None
     metric: Metric
     contextual: tuple[str, ...]
+    everyone: Variable | None = None
 
     def search_target(self, source: DataSource) -> Target:
         """Return what the search counts."""

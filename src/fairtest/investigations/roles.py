@@ -12,13 +12,16 @@ from fairtest.exceptions import InputError
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fairtest.data.source import DataSource
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["MOST_STRATA", "names_of", "output_variable", "protected_variable", "strata_variable"]
+__all__ = [
+    "MOST_STRATA", "few_levels", "names_of", "output_variable", "protected_variable", "strata_variable", "usable",
+    "value_effects_are_about",
+]  # fmt: skip
 
 STRATUM_BINS = 5
 MOST_STRATA = 1000
@@ -43,7 +46,7 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
         column = columns[0]
         if column.kind is Kind.NUMERIC:
             return numeric(column)
-        _few_levels(column, "protected attribute")
+        few_levels(column, "protected attribute")
         return oriented(column, first=reference_group(source, column))
     for column in columns:
         if column.kind is Kind.NUMERIC:
@@ -51,7 +54,7 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
                 f"The protected attributes {', '.join(names)} cannot be crossed: {column.name!r} is numeric. Cross "
                 "attributes with levels, or give the number in a few bins as a column of its own."
             )
-        _few_levels(column, "protected attribute")
+        few_levels(column, "protected attribute")
     return crossed(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 
@@ -60,7 +63,7 @@ def output_variable(source: DataSource, name: str) -> Variable:
     column = _varying(source, name, "output")
     if column.kind is Kind.NUMERIC:
         return numeric(column)
-    _few_levels(column, "output")
+    few_levels(column, "output")
     return oriented(column, second=favourable_value(source, column))
 
 
@@ -70,7 +73,7 @@ def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | No
         return None
     parts: list[Part] = []
     for name in names:
-        column = _usable(source, name, "explanatory attribute")
+        column = usable(source, name, "explanatory attribute")
         if column.kind is Kind.NUMERIC:
             parts.append(binned(column, source.holdout.rows(TRAIN), STRATUM_BINS))
         else:
@@ -90,13 +93,20 @@ def favourable_value(source: DataSource, column: Column) -> Level | None:
         return None
     if column.name in source.favourable:
         return source.favourable[column.name]
-    low, high = column.levels
-    if high is True or high == 1:
+    return value_effects_are_about(column.levels, _level_counts(column))
+
+
+def value_effects_are_about(levels: Sequence[Level], people: Sequence[int]) -> Level:
+    """Return the one of two values that effects are about where none is declared: True or 1, else the rarer one.
+
+    Ties go to the first.
+    """
+    low, high = levels
+    if high == 1:
         return high
     if low == 1:
         return low
-    n_low, n_high = _level_counts(column)
-    return low if n_low < n_high or (n_low == n_high and low < high) else high  # type: ignore[operator]
+    return low if people[0] <= people[1] else high
 
 
 def reference_group(source: DataSource, column: Column) -> Level | None:
@@ -115,7 +125,8 @@ def _level_counts(column: Column) -> tuple[int, int]:
     return int(counts[0]), int(counts[1])
 
 
-def _usable(source: DataSource, name: str, role: str) -> Column:
+def usable(source: DataSource, name: str, role: str) -> Column:
+    """Return a column that has values and is not an identifier."""
     column = source.table[name]
     if column.kind is Kind.IDENTIFIER:
         raise InputError(
@@ -128,7 +139,7 @@ def _usable(source: DataSource, name: str, role: str) -> Column:
 
 
 def _varying(source: DataSource, name: str, role: str) -> Column:
-    column = _usable(source, name, role)
+    column = usable(source, name, role)
     if column.constant:
         value = column.level_of(float(np.nanmin(column.values))) if column.values is not None else column.levels[0]
         raise InputError(
@@ -137,7 +148,8 @@ def _varying(source: DataSource, name: str, role: str) -> Column:
     return column
 
 
-def _few_levels(column: Column, role: str) -> None:
+def few_levels(column: Column, role: str) -> None:
+    """Raise if a column has too many levels to be compared."""
     if len(column.levels) > MOST_LEVELS:
         raise InputError(
             f"The {role} {column.name!r} has {len(column.levels):,} different values; at most {MOST_LEVELS} groups can "

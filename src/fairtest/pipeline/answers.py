@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.scoring import Strength
+from fairtest.exceptions import in_question
 from fairtest.inference.describe import Describer
 from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
@@ -19,6 +20,8 @@ from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
+from fairtest.summaries import Target
+from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,24 +30,26 @@ if TYPE_CHECKING:
 
     from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
+    from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Finding
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
-__all__ = ["answer", "put", "test_settings"]
+__all__ = ["answer", "left_out", "put", "test_settings"]
 
 
-def put(source: DataSource, question: Question, found: Found) -> Asked:
+def put(source: DataSource, question: Question, found: Found, title: str = "") -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first."""
     engine = engine_of(source)
-    conditions = conditions_of(found.contexts, engine.axis)
-    target = question.test_target(source, len(found.contexts))
-    strata = None
-    if question.strata is not None and question.metric.evidence is not None:
-        strata = searcher_of(source, question).by_stratum(found.contexts)
-    return Asked(question, target, found.contexts, conditions, found.evidence, found.sign, strata)
+    with in_question(title):
+        conditions = conditions_of(found.contexts, engine.axis)
+        target = question.test_target(source, len(found.contexts))
+        strata = None
+        if question.strata is not None and question.metric.evidence is not None:
+            strata = searcher_of(source, question).by_stratum(found.contexts)
+    return Asked(question, target, found.contexts, conditions, found.evidence, found.sign, strata, title)
 
 
 def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
@@ -78,13 +83,15 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
     describer = Describer(engine, source, choices.number, choices.level, validated)
     groups = _shown(source, validated, significant, choices)
     population, *findings = describer.findings([0, *(i for i, *_ in groups)])
+    missing, outside = left_out(engine, choices.number, asked)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
         significant_strata=_significant_strata(validated, choices.level),
-        left_out=engine.left_out(choices.number, asked.target),
+        left_out=missing,
+        outside=outside,
         population=_judged(population, choices),
         findings=tuple(
             _judged(replace(finding, folded=len(copies)), choices)
@@ -92,6 +99,16 @@ def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -
         ),
         detectable=_detectable(validated, choices.level),
     )
+
+
+def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
+    """Return how many people of the test set have a value missing, and how many others the question is not about."""
+    together = engine.left_out(number, asked.target)
+    if asked.question.everyone is None:
+        return together, 0
+    anybody = Target(asked.question.protected, asked.question.everyone, asked.question.strata, SummaryKind.ROWS)
+    missing = engine.left_out(number, anybody)
+    return missing, together - missing
 
 
 def _judged(finding: Finding, choices: TestChoices) -> Finding:

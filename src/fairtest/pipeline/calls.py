@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.contexts.search import SearchSettings
 from fairtest.data.source import DataSource, check_preset
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, in_question
+from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
 from fairtest.pipeline.answers import answer, put
@@ -20,6 +21,7 @@ from fairtest.pipeline.choices import (
     counted_in_full,
     min_people,
     one_of,
+    title_in,
     train_choices,
     undivided,
 )
@@ -93,7 +95,8 @@ def train(
         for question in investigation.questions:
             if progress is not None:
                 progress(f"searching contexts for {question.protected.name}")
-            found.append(find_contexts(source, without(question, outputs), settings))
+            with in_question(title_in(batch, investigation)):
+                found.append(find_contexts(source, without(question, outputs), settings))
         trained.append(Training(choices, tuple(found)))
     for investigation, training in zip(batch, trained, strict=True):
         investigation.training, investigation.results = training, None
@@ -143,7 +146,7 @@ def test(
     check_trained_together(batch)
     source.budget.check()
     asked = [
-        put(source, question, short_list(source, found) if source.reuse else found)
+        put(source, question, short_list(source, found) if source.reuse else found, title_in(batch, investigation))
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
@@ -224,6 +227,9 @@ def audit(
     protected: str | Sequence[str | tuple[str, ...]],
     output: str,
     *,
+    ground_truth: str | None = None,
+    error: str | Callable[[Any, Any], Any] | None = None,
+    notion: str | None = None,
     contextual: Sequence[str] | None = None,
     explanatory: str | Sequence[str] | None = None,
     metrics: Any = None,
@@ -244,9 +250,12 @@ def audit(
     """Search, test and report in one call.
 
     ``data`` is what :class:`DataSource` takes, or a source with a test set left; ``source_options`` are its other
-    arguments (``conf``, ``train_size``, ``seed``, ``favourable``, …). See :class:`Testing`, :func:`train` and
+    arguments (``conf``, ``train_size``, ``seed``, ``favourable``, …). With a ``ground_truth`` the output is a
+    prediction and its errors are profiled. See :class:`Testing`, :class:`ErrorProfiling`, :func:`train` and
     :func:`test` for the rest.
     """
+    if ground_truth is None and (error is not None or notion is not None):
+        raise InputError("'error' and 'notion' are about predictions: name the 'ground_truth' too.")
     if isinstance(data, DataSource):
         if source_options:
             raise InputError(f"{', '.join(source_options)}: give these to the DataSource, which is already made.")
@@ -258,7 +267,17 @@ def audit(
     check_reusable(source, chosen_correction(correction, preset, split=source.split), tolerance)
     if out_dir is not None:
         report_folder(out_dir)
-    investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
+    roles: dict[str, Any] = {
+        "contextual": contextual,
+        "explanatory": explanatory,
+        "metrics": metrics,
+        "exclude": exclude,
+    }
+    investigation = (
+        Testing(source, protected, output, **roles)
+        if ground_truth is None
+        else ErrorProfiling(source, protected, output, ground_truth, error, notion, **roles)
+    )
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}

@@ -29,6 +29,7 @@ __all__ = [
     "counted_in_full",
     "min_people",
     "one_of",
+    "title_in",
     "train_choices",
     "undivided",
 ]
@@ -53,10 +54,20 @@ def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[In
         raise InputError("There is no investigation. Give at least one: train([Testing(source, ...)]).")
     for each in batch:
         if not isinstance(each, Investigation):
-            raise InputError(f"Investigations must be Testing, … objects. Got {type(each).__name__} instead.")
+            raise InputError(
+                f"Investigations must be Testing, ErrorProfiling, … objects. Got {type(each).__name__} instead."
+            )
         if each.source is not batch[0].source:
             raise InputError("Investigations of one batch must have the same DataSource: they share its test set.")
     return batch
+
+
+def title_in(batch: Sequence[Investigation], investigation: Investigation) -> str:
+    """Return how an error says which investigation of a batch it is about; nothing where there is only one."""
+    if len(batch) == 1:
+        return ""
+    place = next(i for i, each in enumerate(batch, start=1) if each is investigation)
+    return f"Investigation {place} of {len(batch)} ({investigation.title})"
 
 
 def check_trained_together(batch: Sequence[Investigation]) -> None:

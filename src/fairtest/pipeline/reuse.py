@@ -19,7 +19,7 @@ from fairtest.exceptions import InputError
 from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
 from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
-from fairtest.pipeline.answers import test_settings
+from fairtest.pipeline.answers import left_out, test_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import reported
@@ -173,6 +173,7 @@ def _attribute(
 
     sign = np.sign(train.effect) if metric.signed else np.ones(len(train.effect))
     order = reported(asked.contexts, confirmed, sign, metric.strength(train.effect), train.size.astype(float))
+    missing, outside = left_out(engine, TRAIN, asked)
     shown = [0, *order]
     population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
@@ -181,7 +182,8 @@ def _attribute(
         untestable=int(np.isnan(train.effect).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(confirmed)),
         significant_strata=0,
-        left_out=engine.left_out(TRAIN, asked.target),
+        left_out=missing,
+        outside=outside,
         population=population,
         findings=tuple(findings),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Reuse, Settings
+from fairtest.reporting.error_words import error_note, names_for
 from fairtest.reporting.numbers import scale_for
 from fairtest.reporting.wording import sentence, verdict_words
 from fairtest.types import Kind
@@ -67,6 +68,7 @@ class AttributeResult:
     population: Finding
     findings: tuple[Finding, ...]
     detectable: float | None = None
+    outside: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         family=results.family,
         notes=results.notes,
         reuse=results.test.reuse,
+        errors=error_note(investigation),
     )
 
 
@@ -111,8 +114,10 @@ def _attribute(
     level = results.test.level
     protected = found.question.protected
 
+    names, given = names_for(investigation), _strata_names(investigation)
+
     def worded(finding: Finding) -> Finding:
-        words = sentence(finding, found.population, explanatory=_strata_names(investigation), least=FEWEST_NAMED)
+        words = sentence(finding, found.population, explanatory=given, names=names, least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 
@@ -132,6 +137,7 @@ def _attribute(
         population=_with_what_could_be_seen(worded(found.population), found),
         findings=tuple(worded(f) for f in found.findings),
         detectable=found.detectable,
+        outside=found.outside,
     )
 
 
@@ -173,7 +179,8 @@ def _role(investigation: Investigation, column: Column) -> tuple[str, str]:
     if any(name in group for group in investigation.groups):
         return "protected", ""
     if name in investigation.outputs:
-        return "output", ""
+        given = f"conditioned on; {_bins(investigation, name)}" if name in investigation.explanatory else ""
+        return investigation.output_role(name), given.rstrip("; ")
     if name in investigation.explanatory:
         return "explanatory", _bins(investigation, name)
     if column.kind is Kind.IDENTIFIER:

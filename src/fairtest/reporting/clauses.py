@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable, GroupTable
+from fairtest.reporting.figures import FEW
 from fairtest.reporting.numbers import base_metric, decimals_for, fixed, quantity
-from fairtest.reporting.phrases import bin_words, is_bin, spoken
+from fairtest.reporting.phrases import bin_words, is_bin, outcome_words, spoken
 from fairtest.reporting.rate_clauses import (
     NOT_CLEAR,
     difference,
@@ -49,20 +50,30 @@ def _movement(case: Case) -> str:
     rises = "rises" if case.effect > 0 else "falls"
     plain = f"{spoken(finding.output)} {rises} with {spoken(finding.protected)}"
     if isinstance(table, CountTable):
-        return shares_clause(case) if is_two_by_two(finding) else plain
-    ends = _ends(table)
+        if is_two_by_two(finding):
+            return shares_clause(case)
+        if len(table.rows) == 2 and case.names.outcomes:
+            share = outcome_words(finding, table.rows[1], case.names, noun=True)
+            return f"{share} {rises} with {spoken(finding.protected)}"
+        return plain
+    ends = _ends(table, case.least)
     if ends is None:
         return plain
     if table.measured == finding.protected or not _is_binned(table):
-        return f"average {spoken(table.measured)} is {_two_means(case, table, (ends[1], ends[0]))}"
+        return _two_means(case, table, (ends[1], ends[0]))
     low, high = means_in_words(ends)
     first, last = (bin_words(table.by, group.name) for group in ends)
+    if case.names.average:
+        return f"{case.names.average} {low} on average where {first}, and by {high} where {last}"
     return f"{plain}: {low} on average where {first}, {high} where {last}"
 
 
-def _ends(table: GroupTable) -> tuple[Group, Group] | None:
-    """Return the first and the last group that has people."""
+def _ends(table: GroupTable, least: int) -> tuple[Group, Group] | None:
+    """Return the first and the last group that are large enough to be named, or else that have people."""
     known = [group for group in table.rows if group.mean is not None]
+    if _is_binned(table):
+        big = [group for group in known if group.size >= max(least, FEW)]
+        known = big if len(big) > 1 else known
     return (known[0], known[-1]) if len(known) > 1 else None
 
 
@@ -72,10 +83,11 @@ def _is_binned(table: GroupTable) -> bool:
 
 
 def _two_means(case: Case, table: GroupTable, groups: tuple[Group, Group]) -> str:
-    first, second = (
-        f"{mean} {_for(case, table.by, group)}" for mean, group in zip(means_in_words(groups), groups, strict=True)
-    )
-    return f"{first} and {second}"
+    first, second = means_in_words(groups)
+    these, those = (_for(case, table.by, group) for group in groups)
+    if case.names.average and table.measured != case.finding.protected:
+        return f"{case.names.average} {first} on average {these} and by {second} {those}"
+    return f"average {spoken(table.measured)} is {first} {these} and {second} {those}"
 
 
 def _for(case: Case, attribute: str, group: Group) -> str:
@@ -121,6 +133,8 @@ def _variation(case: Case) -> str:
         return f"for {measured}, {accounts}{unclear}."
     low, high = means_in_words((known[0], known[-1]))
     first, last = (case.names.short(table.by, g.name) for g in (known[0], known[-1]))
+    if case.names.average and table.measured != finding.protected:
+        return f"{case.names.average} {low} ({first}) to {high} ({last}) on average; {accounts}{unclear}."
     return f"average {measured} runs from {low} ({first}) to {high} ({last}); {accounts}{unclear}."
 
 

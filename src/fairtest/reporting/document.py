@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Reuse", "Settings"]
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "Report", "Reuse", "Settings"]
 
 
 @dataclass(frozen=True)
 class ColumnNote:
     """How one column was understood and used.
 
-    ``role`` is ``"protected"``, ``"output"``, ``"explanatory"``, ``"contextual"`` or ``"left out"``; ``reason`` says
-    why it has its kind, ``note`` anything a reader should know (an identifier, pooled levels, bins).
+    ``role`` is ``"protected"``, ``"output"``, ``"truth"``, ``"explanatory"``, ``"contextual"`` or ``"left out"``;
+    ``reason`` says why it has its kind, ``note`` anything a reader should know (an identifier, pooled levels, bins).
     """
 
     name: str
@@ -43,6 +43,38 @@ class DataInfo:
     fingerprint: str
     library: str
     columns: tuple[ColumnNote, ...] = ()
+
+
+@dataclass(frozen=True)
+class ErrorNote:
+    """What an error profile is about.
+
+    Attributes
+    ----------
+    truth
+        The column that predictions are compared with.
+    error, notion
+        What was asked for; one of the two is None.
+    measured
+        What the tables and effects are of: ``absolute error of predicted``.
+    subject
+        What the whole report is about: ``false-positive rate of predicted``.
+    meaning
+        What that is, in words.
+    positive
+        The label that a false positive wrongly gives; None where there is none such.
+    among
+        The value of the truth that people must have, and the one of those left out; None where it is about everybody.
+    """
+
+    truth: str
+    error: str | None
+    notion: str | None
+    measured: str
+    subject: str
+    meaning: str
+    positive: Level | None = None
+    among: tuple[Level, Level] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +142,8 @@ class AttributeReport:
         largest that is not ruled out); None where it is not known.
     left_out
         People of the test set left out because the attribute, the output or an explanatory value is missing.
+    outside
+        Others of the test set whom the question is not about: those who cannot get a false positive, say.
     """
 
     name: str
@@ -125,6 +159,7 @@ class AttributeReport:
     population: Finding
     findings: tuple[Finding, ...]
     detectable: float | None = None
+    outside: int = 0
 
 
 @dataclass(frozen=True)
@@ -150,6 +185,8 @@ class Report:
     reuse
         Where a reusable test set stands; None where the test set answers once. With it, all numbers of findings are of
         the training set; ``significant`` and ``interval`` are what the test set confirms, and there are no p-values.
+    errors
+        What an error profile is about; None for other kinds.
     """
 
     version: str
@@ -164,6 +201,17 @@ class Report:
     notes: tuple[str, ...] = ()
     repeat: str = ""
     reuse: Reuse | None = None
+    errors: ErrorNote | None = None
+
+    @property
+    def measured(self) -> str:
+        """What effects and tables are of: the output, or the error of it."""
+        return self.output if self.errors is None else self.errors.measured
+
+    @property
+    def subject(self) -> str:
+        """What the report is about: the output, or a rate of errors."""
+        return self.output if self.errors is None else self.errors.subject
 
     @property
     def findings(self) -> tuple[Finding, ...]:

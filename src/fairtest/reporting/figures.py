@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairtest.reporting.numbers import decimals_for, fixed, rate, typeset
@@ -11,12 +12,17 @@ from fairtest.reporting.numbers import decimals_for, fixed, rate, typeset
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fairtest.inference.finding import Finding, Group, Stratum
+    from fairtest.inference.finding import Finding, Group, GroupTable, Stratum
     from fairtest.reporting.numbers import Scale
 
-__all__ = ["Axis", "Bar", "Box", "axis_over", "bar_of", "box_of", "effect_axis", "number_axis", "rate_axis"]
+__all__ = [
+    "FEW", "Axis", "Bar", "Box", "Column", "Segment", "axis_over", "bar_of", "box_of", "columns_of", "effect_axis",
+    "number_axis", "rate_axis", "segments_of",
+]  # fmt: skip
 
 _FURTHEST = 3.0
+FEW = 20
+"""Of fewer people no box is drawn where boxes stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,26 @@ class Box:
     mean: float
 
 
+@dataclass(frozen=True)
+class Column:
+    """A box plot standing up: where its middle and its sides are, and its box if there is one."""
+
+    middle: float
+    left: float
+    right: float
+    box: Box | None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a line between the middles of two columns."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
 def axis_over(low: float, high: float, label: Callable[[float, int], str], zero: float | None = None) -> Axis:
     """Return an axis that covers a range, with three to seven round ticks."""
     if not high > low:
@@ -97,7 +123,7 @@ def rate_axis(shares: Iterable[float | None]) -> Axis:
 
 def number_axis(groups: Sequence[Group]) -> Axis:
     """Return an axis that holds the whiskers and the means of a number by group."""
-    ends = [end for group in groups if group.quantiles for end in _whiskers(group.quantiles)]
+    ends = [end for group in groups for end in _whiskers(group) or ()]
     ends += [group.mean for group in groups if group.mean is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if 0 < low < high / 2:
@@ -105,20 +131,47 @@ def number_axis(groups: Sequence[Group]) -> Axis:
     return axis_over(low, high, fixed)
 
 
-def _whiskers(quantiles: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the whiskers: one and a half boxes long, but not beyond the data."""
-    low, q1, _, q3, high = quantiles
-    reach = 1.5 * (q3 - q1)
-    return max(low, q1 - reach), min(high, q3 + reach)
+def _whiskers(group: Group) -> tuple[float, float] | None:
+    """Return the ends of the whiskers; where a table does not bring them along, the least and the largest value."""
+    if group.quantiles is None:
+        return None
+    return group.whiskers or (group.quantiles[0], group.quantiles[4])
 
 
 def box_of(group: Group, axis: Axis) -> Box | None:
     """Return the box of a group, or None where there are too few people for one."""
-    if group.quantiles is None or group.mean is None:
+    whiskers = _whiskers(group)
+    if group.quantiles is None or whiskers is None or group.mean is None:
         return None
-    low, high = _whiskers(group.quantiles)
+    low, high = whiskers
     _, q1, median, q3, _ = group.quantiles
     return Box(*(axis.at(n) for n in (low, q1, median, q3, high, group.mean)))
+
+
+def columns_of(table: GroupTable, axis: Axis) -> list[Column]:
+    """Return the boxes of a number by bins of another, side by side."""
+    share = 100 / len(table.rows)
+    return [
+        Column(
+            round((i + 0.5) * share, 2),
+            round((i + 0.2) * share, 2),
+            round((i + 0.8) * share, 2),
+            box_of(group, axis) if group.size >= FEW else None,
+        )
+        for i, group in enumerate(table.rows)
+    ]
+
+
+def segments_of(table: GroupTable, axis: Axis) -> list[Segment]:
+    """Return the fitted line from bin to bin, at the mean of each on the attribute that makes the bins."""
+    if table.line is None:
+        return []
+    places = [
+        (column.middle, axis.at(table.line.at(group.at)))
+        for column, group in zip(columns_of(table, axis), table.rows, strict=True)
+        if group.at is not None
+    ]
+    return [Segment(*first, *second) for first, second in pairwise(places)]
 
 
 def effect_axis(parts: Sequence[Finding | Stratum], scale: Scale) -> Axis | None:

@@ -12,6 +12,8 @@ from fairtest.reporting.reused import how_done, promise, whose_numbers
 from fairtest.reporting.wording import headline, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtest.inference.finding import Finding, Stratum
     from fairtest.reporting.document import AttributeReport, ColumnNote, Report
 
@@ -71,7 +73,7 @@ _METRICS = {
 def title(report: Report) -> str:
     """Return a title for a window or a file."""
     attributes = joined([spoken(a.name) for a in report.attributes]) if report.attributes else "nothing"
-    return f"FairTest report: {spoken(report.output)} by {attributes}, {one_line(report.data.name)}"
+    return f"FairTest report: {spoken(report.subject)} by {attributes}, {one_line(report.data.name)}"
 
 
 def eyebrow(report: Report) -> str:
@@ -79,7 +81,7 @@ def eyebrow(report: Report) -> str:
     names = ", ".join(one_line(a.name) for a in report.attributes)
     given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
     people = f"{count(report.data.rows)} people"
-    asked = f"{names} → {one_line(report.output)}{given}"
+    asked = f"{names} → {one_line(report.subject)}{given}"
     return " · ".join(("FairTest", report.kind, one_line(report.data.name), people, asked))
 
 
@@ -102,10 +104,14 @@ def metric_label(report: Report, metric: str) -> str:
 
 
 def metric_notes(report: Report) -> list[tuple[str, str]]:
-    """Return for each metric of the report its name and what its numbers mean."""
+    """Return for each metric of the report, and for the errors it measures, the name and what it means."""
     used = dict.fromkeys(base_metric(f.metric) for a in report.attributes for f in (a.population, *a.findings))
     own = "a measure of this project’s own; 0 is taken to be no link"
-    return [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
+    errors = []
+    if report.errors is not None:
+        asked = (report.errors.notion or "").replace("-", " ") or report.subject
+        errors = [(one_line(asked), one_line(report.errors.meaning))]
+    return errors + [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
 
 
 def funnel(report: Report) -> list[tuple[int, str]]:
@@ -150,7 +156,7 @@ def per_cent(share: float) -> str:
 def how_sure(report: Report) -> str:
     """Return what the level of the tests promises, and what it does not."""
     data, settings = report.data, report.settings
-    output = "a label" if report.kind == "discovery" else spoken(report.output)
+    output = "a label" if report.kind == "discovery" else spoken(report.subject)
     by = joined([spoken(a.name) for a in report.attributes] or ["nothing"], "or")
     text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
     if undivided(report):
@@ -200,7 +206,21 @@ def left_out(report: Report) -> list[tuple[str, str]]:
             )
         )
     lines += [_missing_people(report, a) for a in report.attributes if a.left_out]
+    lines += list(_others(report))
     return lines
+
+
+def _others(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the people whom an error profile is not about."""
+    if report.errors is None or report.errors.among is None:
+        return
+    value, other = (level_words(v) for v in report.errors.among)
+    truth, subject = one_line(report.errors.truth), one_line(report.subject)
+    for attribute in (a for a in report.attributes if a.outside):
+        by = f" (by {one_line(attribute.name)})" if len(report.attributes) > 1 else ""
+        who = f"of the {measured_set(report)} have {truth} = {other}"
+        why = f"{who}: the {subject} is about people with {truth} = {value}{by}"
+        yield f"{count(attribute.outside)} people", why
 
 
 def _many(number: int, one: str, several: str | None = None) -> str:
@@ -208,7 +228,9 @@ def _many(number: int, one: str, several: str | None = None) -> str:
 
 
 def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
-    columns = joined([one_line(c) for c in (attribute.name, report.output, *report.explanatory)], "or")
+    truth = () if report.errors is None else (report.errors.truth,)
+    names = dict.fromkeys((attribute.name, report.output, *truth, *report.explanatory))
+    columns = joined([one_line(c) for c in names], "or")
     return f"{count(attribute.left_out)} people", f"of the {measured_set(report)} have no value for {columns}"
 
 
@@ -328,7 +350,7 @@ def _roles(report: Report, attribute: AttributeReport) -> str:
     if attribute.reference is not None:
         parts.append(f"reference group {level_words(attribute.reference)}")
     if report.favourable is not None:
-        parts.append(f"effects are about {one_line(report.output)} = {level_words(report.favourable)}")
+        parts.append(f"effects are about {one_line(report.measured)} = {level_words(report.favourable)}")
     return " · ".join(parts)
 
 

@@ -82,6 +82,23 @@ def _investigation(report: Report) -> dict[str, Any]:
         "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
+        **_errors(report),
+    }
+
+
+def _errors(report: Report) -> dict[str, Any]:
+    """Return what an error profile is about; nothing for other kinds."""
+    if report.errors is None:
+        return {}
+    note = report.errors
+    about = None if note.among is None else {"column": note.truth, "op": "==", "value": _plain(note.among[0])}
+    return {
+        "ground_truth": note.truth,
+        "error": note.error,
+        "notion": note.notion,
+        "measured": note.measured,
+        "positive": _plain(note.positive),
+        "among": about,
     }
 
 
@@ -99,6 +116,7 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "findings": [_finding(report, attribute, finding) for finding in attribute.findings],
         "untestable": int(attribute.untestable),
         "groups": _plain(attribute.groups),
+        "outside": int(attribute.outside),
     }
 
 
@@ -181,6 +199,19 @@ def _group_table(table: GroupTable) -> dict[str, Any]:
         "values": [_plain(_group_values(group)) for group in table.rows],
         "measured": table.measured,
         "by": table.by,
+        "whiskers": [_plain(group.whiskers) for group in table.rows],
+        "beyond": [group.beyond for group in table.rows],
+        **_line(table),
+    }
+
+
+def _line(table: GroupTable) -> dict[str, Any]:
+    """Return the fitted line and where each bin stands on it; nothing where the groups are no bins of a number."""
+    if table.line is None:
+        return {}
+    return {
+        "at": [_plain(group.at) for group in table.rows],
+        "line": {"intercept": _plain(table.line.intercept), "slope": _plain(table.line.slope)},
     }
 
 

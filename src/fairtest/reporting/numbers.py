@@ -22,6 +22,7 @@ __all__ = [
     "base_metric",
     "count",
     "decimals_for",
+    "digits",
     "fixed",
     "p_statement",
     "p_value",
@@ -134,6 +135,18 @@ def quantity(number: float | None, decimals: int) -> str:
     if 1e15 <= abs(number) < math.inf:
         return f"{number:.2e}".replace("-", "−", 1) if number < 0 else f"{number:.2e}"
     return fixed(number, decimals)
+
+
+def digits(number: float) -> str:
+    """Return a number with three significant digits, or all that stand before the point.
+
+    Examples
+    --------
+    >>> digits(0.012345), digits(-2.5), digits(18123.4), digits(2.5e-7)
+    ('0.0123', '−2.5', '18,123', '2.5e-07')
+    """
+    shown = f"{number:,.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.3g}"
+    return shown.replace("-", "−", 1) if number < 0 else shown
 
 
 def p_value(p: float | None) -> str:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairtest.contexts.context import Op, written_value
-from fairtest.reporting.numbers import count
+from fairtest.reporting.numbers import count, digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.contexts.context import Context, Predicate
-    from fairtest.inference.finding import CountTable, Finding
+    from fairtest.inference.finding import CountTable, Finding, Group, GroupTable
     from fairtest.types import Level
 
 __all__ = [
-    "Names", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
-    "rates_of", "spoken", "told_row", "totals", "who",
+    "Names", "Outcome", "capitalised", "context_words", "fitted_at", "joined", "level_words", "line_words",
+    "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
 ]  # fmt: skip
 
 _SMALL = (
@@ -39,6 +39,14 @@ _SMALL = (
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What happens to some people, as a verb after them and as a share of all."""
+
+    verb: str
+    share: str
+
+
+@dataclass(frozen=True)
 class Names:
     """What the user calls things; by default the columns and values speak for themselves.
 
@@ -50,11 +58,20 @@ class Names:
         What the rows are.
     outcome
         What happens to those with the favourable output: ``"are accepted"``.
+    some
+        What all these people have in common, where a question is about some only: ``"repaid = no"``.
+    outcomes
+        What happens to those with other values of the output.
+    average
+        How an average of a numeric output is told: ``"the prediction is off by"``.
     """
 
     labels: Mapping[str, Mapping[Level, str]] = field(default_factory=dict)
     people: str = "people"
     outcome: str | None = None
+    some: str | None = None
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    average: str | None = None
 
     def label(self, attribute: str, value: Level) -> str | None:
         """Return the user's word for a group, if there is one."""
@@ -144,9 +161,11 @@ def _condition(predicate: Predicate) -> str:
 def who(finding: Finding, names: Names) -> str:
     """Return the beginning of a finding's sentence: whom it is about."""
     people = names.people if finding.size != 1 else "person" if names.people == "people" else names.people
+    some = f" with {names.some}" if names.some else ""
     if len(finding.context) == 0:
-        return f"In the whole population ({count(finding.size)} {people}),"
-    return f"Among the {count(finding.size)} {people} with {context_words(finding.context)},"
+        return f"In the whole population ({count(finding.size)} {people}{some}),"
+    where = f"{some} and" if some else " with"
+    return f"Among the {count(finding.size)} {people}{where} {context_words(finding.context)},"
 
 
 def totals(table: CountTable) -> tuple[int, ...]:
@@ -197,6 +216,8 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
         return f"the share that gets the label {label}" if noun else f"get the label {label}"
     if names.outcome:
         return f"the share that {names.outcome}" if noun else names.outcome
+    if (known := names.outcomes.get(str(value))) is not None:
+        return known.share if noun else known.verb
     has = f"{spoken(finding.output)} = {level_words(value)}"
     return f"the share with {has}" if noun else f"have {has}"
 
@@ -216,6 +237,21 @@ def is_bin(attribute: str, name: Level) -> bool:
     (True, False)
     """
     return isinstance(name, str) and attribute in name and any(sign in name for sign in "<≤>≥")
+
+
+def fitted_at(table: GroupTable, group: Group) -> float | None:
+    """Return the height of the fitted line at a bin's mean."""
+    return None if table.line is None or group.at is None else table.line.at(group.at)
+
+
+def line_words(table: GroupTable) -> str:
+    """Return the fitted line as a formula; empty where there is none."""
+    if table.line is None:
+        return ""
+    slope = table.line.slope
+    sign = "−" if slope < 0 else "+"
+    start = digits(table.line.intercept)
+    return f"{spoken(table.measured)} = {start} {sign} {digits(abs(slope))} × {spoken(table.by)}"
 
 
 def distinct_columns(names: Iterable[str]) -> str:

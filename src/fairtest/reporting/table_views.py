@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.inference.finding import CountTable
+from fairtest.inference.finding import CountTable, GroupTable
 from fairtest.reporting import figures
 from fairtest.reporting.numbers import count, quantity, rate, typeset
-from fairtest.reporting.phrases import capitalised, level_words, named_groups, rates_of, spoken, told_row, totals
+from fairtest.reporting.phrases import (
+    capitalised,
+    fitted_at,
+    level_words,
+    line_words,
+    named_groups,
+    rates_of,
+    spoken,
+    told_row,
+    totals,
+)
 
 if TYPE_CHECKING:
-    from fairtest.inference.finding import GroupTable, Table
+    from collections.abc import Sequence
+
+    from fairtest.inference.finding import Table
 
 __all__ = ["table_view"]
 
@@ -18,9 +30,15 @@ View = dict[str, Any]
 _MOST_OUTPUTS = 4
 
 
-def table_view(table: Table, least: int) -> View:
-    """Return a finding's table with its marks: rates of each group, or a number by group."""
-    return _rates(table, least) if isinstance(table, CountTable) else _numbers(table)
+def table_view(table: Table, least: int, beside: Sequence[Table] = ()) -> View:
+    """Return a finding's table with its marks: rates of each group, or a number by group.
+
+    Tables of numbers that stand ``beside`` each other have the same axis.
+    """
+    if isinstance(table, CountTable):
+        return _rates(table, least)
+    axis = figures.number_axis([g for t in (table, *beside) if isinstance(t, GroupTable) for g in t.rows])
+    return _numbers(table, axis)
 
 
 def _rates(table: CountTable, least: int) -> View:
@@ -59,17 +77,20 @@ def _cell(share: float | None, number: int) -> tuple[str, str]:
     return typeset(rate(share)), count(number)
 
 
-def _numbers(table: GroupTable) -> View:
-    axis, decimals = figures.number_axis(table.rows), figures.shared_decimals(table.rows)
+def _numbers(table: GroupTable, axis: figures.Axis) -> View:
+    decimals = figures.shared_decimals(table.rows)
     return {
         "kind": "numbers",
         "by": capitalised(spoken(table.by)),
         "words": spoken(table.by),
         "measured": spoken(table.measured),
         "axis": axis,
+        "boxes": None if table.line is None else _boxes(table, axis),
         "rows": [
             {
                 "name": level_words(group.name),
+                "fitted": quantity(fitted_at(table, group), decimals),
+                "beyond": count(group.beyond),
                 "box": figures.box_of(group, axis),
                 "mean": None if group.mean is None else axis.at(group.mean),
                 "people": count(group.size),
@@ -78,4 +99,17 @@ def _numbers(table: GroupTable) -> View:
             }
             for group in table.rows
         ],
+    }
+
+
+def _boxes(table: GroupTable, axis: figures.Axis) -> View:
+    """Return the figure of a number by bins of another: boxes side by side and the fitted line."""
+    columns = figures.columns_of(table, axis)
+    return {
+        "columns": [
+            {"mark": column, "name": level_words(group.name), "few": group.size if column.box is None else None}
+            for column, group in zip(columns, table.rows, strict=True)
+        ],
+        "segments": figures.segments_of(table, axis),
+        "line": line_words(table),
     }

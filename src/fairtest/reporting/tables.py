@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import count, decimals_for, quantity, rate
-from fairtest.reporting.phrases import level_words, one_line, rates_of, totals
+from fairtest.reporting.phrases import fitted_at, level_words, line_words, one_line, rates_of, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -163,17 +164,20 @@ def _group_lines(table: GroupTable, width: int) -> list[str]:
     """Return a number by group: people, mean, spread and quantiles, as many as fit."""
     rows = table.rows[:_MOST_ROWS]
     decimals = decimals_for(n for group in rows for n in (*(group.quantiles or ()), group.mean or 0.0))
+    fit = ["fitted"] if table.line is not None else []
     full = boxed(
-        [_shortened(one_line(table.by)), "people", "mean", "deviation", *_QUANTILES],
-        [_described(group, decimals) for group in rows],
+        [_shortened(one_line(table.by)), "people", "mean", "deviation", *_QUANTILES, *fit],
+        [[*_described(group, decimals), *(quantity(fitted_at(table, group), decimals) for _ in fit)] for group in rows],
     )
     caption = f"{one_line(table.measured)} by {one_line(table.by)}"
+    if fit:
+        caption += f"; fitted line: {line_words(table)}"
     if full and display_width(full[0]) > width:
         full = boxed(
             [_shortened(one_line(table.by)), "people", "mean", "median"],
             [[*_described(group, decimals)[:3], _described(group, decimals)[6]] for group in rows],
         )
-    return [caption, *full, *_more(len(table.rows) - len(rows))]
+    return [*textwrap.wrap(caption, width), *full, *_more(len(table.rows) - len(rows))]
 
 
 def _described(group: Group, decimals: int) -> list[str]:

@@ -62,7 +62,7 @@ def _attribute(report: Report, attribute: AttributeReport, width: int) -> Iterat
     given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
     yield ""
     yield "═" * width
-    heading = f"Report of associations of O = {one_line(report.output)} on S = {one_line(attribute.name)}{given}"
+    heading = f"Report of associations of O = {one_line(report.measured)} on S = {one_line(attribute.name)}{given}"
     yield from _wrapped(heading, width)
     yield "═" * width
     yield ""
@@ -150,7 +150,7 @@ def _closing(report: Report, width: int) -> Iterator[str]:
     yield ""
     for name, meaning in guide.metric_notes(report):
         yield from _wrapped(f"{name}: {meaning}.", width, first="  - ", rest="    ")
-    if any(f.ratio is not None for f in (*report.populations, *report.findings)):
+    if report.kind == "testing" and any(f.ratio is not None for f in (*report.populations, *report.findings)):
         yield from _wrapped(f"four fifths: {guide.FOUR_FIFTHS}", width, first="  - ", rest="    ")
     yield ""
     yield "How it was done"

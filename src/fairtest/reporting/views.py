@@ -98,7 +98,7 @@ def _reading(report: Report, attribute: AttributeReport) -> str:
     if attribute.reference is not None:
         parts.append(f"The reference group is {level_words(attribute.reference)}")
     if report.favourable is not None:
-        about = f"{spoken(report.output)} = {level_words(report.favourable)}"
+        about = f"{spoken(report.measured)} = {level_words(report.favourable)}"
         parts.append(f"{'the' if parts else 'The'} rates are of {about}")
     return "; ".join(parts) + "." if parts else ""
 
@@ -250,13 +250,14 @@ def _strata(report: Report, finding: Finding, scale: Scale) -> View | None:
     if not finding.strata:
         return None
     axis = figures.effect_axis([finding, *finding.strata], scale)
+    tables = [stratum.table for stratum in finding.strata]
     return {
         "axis": axis,
         "metric": guide.base_name(finding.metric),
         "unit": scale.unit.strip(),
         "rows": [] if axis is None else list(_strata_rows(report, finding, axis, scale)),
         "tables": [
-            {"name": _values(stratum), "people": count(stratum.size), "table": table_view(stratum.table, 0)}
+            {"name": _values(stratum), "people": count(stratum.size), "table": table_view(stratum.table, 0, tables)}
             for stratum in finding.strata
         ],
     }

@@ -192,8 +192,8 @@ def headline(report: Report) -> str:
     if not clear:
         by = joined([spoken(a.name) for a in found], "or")
         whole = "though no clear link shows in the whole population"
-        return _given(report, f"{spoken(report.output)} goes with {by} in {groups}, {whole}")
-    differs = f"{spoken(report.output)} differs {joined([f'by {spoken(name)}' for name in clear])}"
+        return _given(report, f"{spoken(report.subject)} goes with {by} in {groups}, {whole}")
+    differs = f"{spoken(report.subject)} differs {joined([f'by {spoken(name)}' for name in clear])}"
     if not found:
         return _given(report, differs)
     turned = any(_turned(f, a.population) for a in found for f in a.findings)
@@ -210,7 +210,7 @@ def _only_strata(report: Report) -> str:
     by = joined([f"by {spoken(name)}" for name in dict.fromkeys(name for name, _ in clear)])
     places = [" and ".join(f"{spoken(k)} = {level_words(v)}" for k, v in s.values.items()) for _, s in clear]
     where = f"where {joined(places, 'or')}" if len(places) <= 3 else f"in {number_words(len(places))} such groups"
-    return _given(report, f"{spoken(report.output)} differs {by} only {where}, and not clearly over all of them")
+    return _given(report, f"{spoken(report.subject)} differs {by} only {where}, and not clearly over all of them")
 
 
 def _is_clear(stratum: Stratum, level: float) -> bool:
@@ -242,7 +242,7 @@ def _turned(finding: Finding, population: Finding) -> bool:
 
 def nothing_found(report: Report) -> str:
     """Return the answer of a report without findings, without a full stop."""
-    what = "any label" if report.kind == "discovery" else spoken(report.output)
+    what = "any label" if report.kind == "discovery" else spoken(report.subject)
     by = joined([spoken(a.name) for a in report.attributes], "or")
     where = "the one group tested" if report.tested == 1 else f"any of {count(report.tested)} groups tested"
     if report.tested == 0:

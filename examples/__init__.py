@@ -1,0 +1,1 @@
+"""Whole stories, from data to conclusions."""

@@ -1,0 +1,129 @@
+"""ErrorProfiling: who gets the errors of a prediction?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fairtest.exceptions import InputError
+from fairtest.investigations.base import Investigation
+from fairtest.investigations.errors import by_error
+from fairtest.investigations.notions import by_notion, named_notion
+from fairtest.investigations.profiles import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairtest.data.source import DataSource
+    from fairtest.data.variables import Variable
+    from fairtest.investigations.base import Metrics
+    from fairtest.investigations.profiles import Profile
+
+__all__ = ["ErrorProfiling"]
+
+
+class ErrorProfiling(Investigation):
+    """Asks whether the errors of a prediction fall on some people more than on others (section 3.3 of the paper).
+
+    Prediction and truth are two columns. Where both are labels they share one encoding, and a label that only one of
+    them has is no problem; of two labels the positive one is that of ``DataSource(favourable=...)``, else True or 1,
+    else the one that is rarer in the truth.
+
+    Parameters
+    ----------
+    source
+        The people.
+    protected
+        One protected attribute or several; a tuple of names crosses them into one.
+    output
+        The column with what was predicted.
+    ground_truth
+        The column with what turned out to be true. Neither is ever a context.
+    error
+        For numbers ``"absolute"``, ``"squared"`` or ``"signed"`` (prediction minus truth); for probabilities of a truth
+        of two values ``"brier"`` or ``"log-loss"``; for labels ``"class"`` (Correct, False positive, False negative; of
+        more than two labels Correct, Incorrect) or ``"confusion"`` (the pair of prediction and truth); or a function
+        that gets two arrays, predictions and truths, and returns a number, or True or False, for each person. It must
+        look at each person by themselves. Default: by the kinds of the columns, ``"class"``, ``"brier"`` or
+        ``"absolute"``.
+    notion
+        In place of an error, a notion of fairness by name:
+
+        ===========================  ==============================================================================
+        ``"false-positive-rate"``    mistakes among people whose truth is negative (``"fpr"``)
+        ``"false-negative-rate"``    mistakes among people whose truth is positive (``"fnr"``, equal opportunity)
+        ``"equalized-odds"``         the prediction, among people with the same truth; the strata are the two rates
+        ``"predictive-parity"``      the truth, among people with the same prediction
+        ``"calibration"``            prediction minus truth, among people with about the same prediction (in fifths);
+                                     for a score that is no probability, the truth
+        ``"accuracy"``               right or wrong
+        ``"selection-rate"``         the prediction itself, whatever the truth
+        ===========================  ==============================================================================
+    contextual, explanatory, metrics, exclude
+        As for :class:`fairtest.Testing`. A notion that conditions on truth or prediction adds that to ``explanatory``,
+        and uses NMI or ETA, so that gaps in opposite directions do not cancel: one group may get more false positives
+        and more false negatives. ``metrics="DIFF"`` shows the gaps in points.
+
+    Examples
+    --------
+    >>> from fairtest.data.source import DataSource
+    >>> people = {"sex": ["f", "m"] * 60, "late": [0, 1, 1] * 40, "predicted": [0, 1, 0, 1, 1, 1] * 20}
+    >>> profile = ErrorProfiling(DataSource(people), "sex", output="predicted", ground_truth="late")
+    >>> profile.output.levels, profile.questions[0].metric.name
+    (('Correct', 'False positive', 'False negative'), 'NMI')
+    >>> rate = ErrorProfiling(DataSource(people), "sex", "predicted", "late", notion="fnr")
+    >>> rate.output.levels, rate.questions[0].metric.name
+    (('Correct', 'False negative'), 'DIFF')
+    """
+
+    kind: ClassVar[str] = "error profiling"
+    profile: Profile
+
+    def __init__(
+        self,
+        source: DataSource,
+        protected: str | Sequence[str | tuple[str, ...]],
+        output: str,
+        ground_truth: str,
+        error: str | Callable[[Any, Any], Any] | None = None,
+        notion: str | None = None,
+        contextual: Sequence[str] | None = None,
+        explanatory: str | Sequence[str] | None = None,
+        metrics: Metrics = None,
+        exclude: str | Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(ground_truth, str):
+            raise InputError(f"The 'ground_truth' must be the name of a column. Got {ground_truth!r} instead.")
+        if ground_truth == output:
+            raise InputError(f"'output' and 'ground_truth' are both {output!r}. Name the prediction and the truth.")
+        if error is not None and notion is not None:
+            raise InputError(f"Give an error or a notion, not both. Got error={error!r} and notion={notion!r}.")
+        self.ground_truth = ground_truth
+        self.error: str | None = None
+        self._asked_error = error
+        self.notion = None if notion is None else named_notion(notion)
+        super().__init__(source, protected, output, contextual, explanatory, metrics, exclude)
+
+    def _output(self) -> Variable:
+        both = Pair.of(self.source, self.output_name, self.ground_truth)
+        if self.notion is not None:
+            self.profile = by_notion(both, self.notion)
+        else:
+            self.error, self.profile = by_error(both, self._asked_error)
+        self.implied = self.profile.given
+        self.everyone = self.profile.everyone
+        return self.profile.variable
+
+    @property
+    def outputs(self) -> frozenset[str]:
+        """The prediction and the truth: never contexts."""
+        return frozenset((self.output_name, self.ground_truth))
+
+    def _usual_metric(self, protected: Variable) -> str | None:
+        """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel."""
+        if not self.profile.given or (protected.is_number and self.output.is_number):
+            return None
+        return "ETA" if protected.is_number or self.output.is_number else "NMI"
+
+    def output_role(self, name: str) -> str:
+        """Return which of the two a column is."""
+        return "truth" if name == self.ground_truth else "output"

@@ -1,0 +1,242 @@
+"""The errors a prediction can make, as variables: of numbers, of probabilities, of labels, or the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fairtest.data import measures
+from fairtest.data.measures import Measure
+from fairtest.data.variables import Part, Variable, computed
+from fairtest.exceptions import InputError, unknown_name
+from fairtest.investigations.labels import (
+    CORRECT,
+    FALSE_NEGATIVE,
+    FALSE_POSITIVE,
+    INCORRECT,
+    judged,
+    pair,
+    positive_of,
+    same,
+)
+from fairtest.investigations.profiles import Profile
+from fairtest.investigations.roles import MOST_LEVELS
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from fairtest.data.table import Column
+    from fairtest.investigations.labels import Labels
+    from fairtest.investigations.profiles import Among, Pair
+    from fairtest.types import Level
+
+    StandIns: TypeAlias = tuple[Level, ...] | None
+
+__all__ = ["ERRORS", "OwnError", "by_error", "number_profile", "plain_name", "right_or_wrong", "varying", "zero_or_one"]
+
+OwnError: TypeAlias = Callable[[Any, Any], Any]
+
+
+def default_error(both: Pair) -> str:
+    """Return the error that fits the kinds of the two columns."""
+    if both.prediction.values is None and both.truth.values is None:
+        return "class"
+    return "brier" if both.are_probabilities else "absolute"
+
+
+def by_error(both: Pair, error: str | OwnError | None) -> tuple[str, Profile]:
+    """Return the name of an error and what it measures; by default, that of the kinds of the columns."""
+    if callable(error):
+        name = getattr(error, "__name__", "")
+        name = name.replace("_", " ") if name.isidentifier() else "own error"
+        return name, _own(both, name, error)
+    chosen = plain_name(error) if error is not None else default_error(both)
+    chosen = {"logloss": "log-loss", "mae": "absolute", "mse": "squared"}.get(chosen, chosen)
+    if chosen not in ERRORS:
+        raise unknown_name("error", error, ERRORS, hint="A function of (prediction, truth) is possible too.")
+    return chosen, ERRORS[chosen](both)
+
+
+def _class(both: Pair) -> Profile:
+    labels = both.labels("error='class'")
+    name = f"error of {both.prediction.name}"
+    if len(labels.known) != 2:
+        return Profile(varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name), name)
+    negative, positive = labels.negative_and_positive(both.source, "error='class'")
+
+    def judgement(predicted: Level, truth: Level) -> str:
+        if same(predicted, truth):
+            return CORRECT
+        return FALSE_POSITIVE if same(truth, negative) else FALSE_NEGATIVE
+
+    order = (CORRECT, FALSE_POSITIVE, FALSE_NEGATIVE)
+    return Profile(varying(judged(name, labels, judgement, both.source, order), name), name, positive=positive)
+
+
+def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variable:
+    """Return whether each prediction is the truth; effects are about the second of ``order``."""
+
+    def judgement(predicted: Level, truth: Level) -> str:
+        return CORRECT if same(predicted, truth) else INCORRECT
+
+    return judged(f"error of {both.prediction.name}", labels, judgement, both.source, order)
+
+
+def _confusion(both: Pair) -> Profile:
+    name = f"{both.prediction.name} → {both.truth.name}"
+    variable = judged(name, both.labels("error='confusion'"), pair, both.source)
+    if len(variable.levels) > MOST_LEVELS:
+        raise InputError(
+            f"error='confusion' makes {len(variable.levels):,} pairs of prediction and truth; at most {MOST_LEVELS} "
+            "can be compared. Use error='class', or group the labels."
+        )
+    return Profile(varying(variable, name), name)
+
+
+def varying(variable: Variable, subject: str, among: Among | None = None) -> Variable:
+    """Return the variable, or say that there is nothing to compare."""
+    if len(variable.levels) < 2:
+        who = "everybody" if among is None else f"everybody with {among.column} = {among.value!r}"
+        what = f"it is {variable.levels[0]!r} for {who}" if variable.levels else f"there is nobody it is about ({who})"
+        raise InputError(f"The {subject} does not vary: {what}. There is nothing to profile.")
+    return variable
+
+
+def _number_error(words: str, function: OwnError) -> Callable[[Pair], Profile]:
+    def profile(both: Pair) -> Profile:
+        stand_ins = tuple(_as_numbers(c, f"error={words!r}") for c in (both.prediction, both.truth))
+        return number_profile(both, f"{words} error of {both.prediction.name}", function, stand_ins)
+
+    return profile
+
+
+def _as_numbers(column: Column, wanted: str) -> StandIns:
+    """Return what stands for the levels of a column where numbers are needed; None for a numeric one."""
+    if column.values is not None:
+        return None
+    if not all(isinstance(v, (bool, int, float)) for v in column.levels):
+        shown = ", ".join(repr(v) for v in column.levels[:5])
+        raise InputError(
+            f"{wanted} needs numbers, and {column.name!r} is {column.kind.value} ({column.reason}): {shown}. For "
+            "labels use error='class' or error='confusion'."
+        )
+    return tuple(float(v) for v in column.levels)  # type: ignore[arg-type]
+
+
+def _probability_error(words: str, name: str, function: OwnError) -> Callable[[Pair], Profile]:
+    def profile(both: Pair) -> Profile:
+        wanted = f"error={words!r}"
+        predicted = _as_numbers(both.prediction, wanted)
+        numbers = both.prediction.values if predicted is None else np.asarray(predicted, dtype=float)
+        assert numbers is not None
+        if np.nanmin(numbers) < 0 or np.nanmax(numbers) > 1:
+            raise InputError(
+                f"{wanted} needs probabilities, and {both.prediction.name!r} runs from {np.nanmin(numbers):g} to "
+                f"{np.nanmax(numbers):g}. They must be between 0 and 1."
+            )
+        return number_profile(
+            both, f"{name} of {both.prediction.name}", function, (predicted, zero_or_one(both, wanted))
+        )
+
+    return profile
+
+
+def zero_or_one(both: Pair, wanted: str) -> StandIns:
+    """Return the truth as 0 and 1, 1 for the positive value."""
+    truth = both.truth
+    if truth.values is not None:
+        if not np.isin(truth.values[~np.isnan(truth.values)], (0, 1)).all():
+            raise InputError(f"{wanted} needs a ground_truth of two values, and {truth.name!r} is numeric.")
+        return None
+    if len(truth.levels) == 1 and truth.levels[0] in (0, 1):
+        return (float(truth.levels[0] == 1),)
+    if len(truth.levels) != 2:
+        shown = ", ".join(repr(v) for v in truth.levels[:5])
+        raise InputError(f"{wanted} needs a ground_truth of two values. {truth.name!r} has {shown}.")
+    positive = positive_of(both.source, both.prediction, truth, truth.levels)
+    return tuple(float(v == positive) for v in truth.levels)
+
+
+def number_profile(both: Pair, name: str, function: OwnError, stand_ins: tuple[StandIns, ...]) -> Profile:
+    """Return an error that is a number, computed from prediction and truth."""
+    measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
+    variable = computed(name, measure, both.source.table)
+    numbers = variable.numbers(both.source.table)
+    if np.isnan(numbers).all():
+        raise InputError(
+            f"Nobody has both {both.prediction.name!r} and {both.truth.name!r}: there is no error to profile."
+        )
+    if np.nanmin(numbers) == np.nanmax(numbers):
+        raise InputError(f"The {name} is {np.nanmin(numbers):g} for everybody. There is nothing to profile.")
+    return Profile(variable, name)
+
+
+def _own(both: Pair, name: str, function: OwnError) -> Profile:
+    """Return an error of the user's own, after trying it out."""
+    columns = (both.prediction, both.truth)
+    stand_ins = tuple(_as_numbers(c, "error") if _is_number(c) else c.levels for c in columns)
+    measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
+    table = both.source.table
+    known = measure.known(table)
+    found = _tried(function, measure.arguments(table, known), int(known.sum()))
+    half = known & (np.arange(table.n_rows) % 2 == 0)
+    again = _tried(function, measure.arguments(table, half), int(half.sum()))
+    if not np.array_equal(found[half[known]], again):
+        raise InputError(
+            "The error function must look at each person by themselves: asked about half of the people, it gives other "
+            "numbers for them. Take out averages, ranks and random numbers."
+        )
+    title = f"{name} of {both.prediction.name}"
+    if found.dtype != bool:
+        return number_profile(both, title, function, stand_ins)
+    part = Part(title, (False, True), (0.5,), measure)
+    levels = tuple(bool(v) for v in np.unique(found))
+    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
+    return Profile(varying(variable, title), title)
+
+
+def _is_number(column: Column) -> bool:
+    return column.values is not None or all(isinstance(v, (bool, int, float)) for v in column.levels)
+
+
+def _tried(function: OwnError, arguments: list[Any], people: int) -> Any:
+    """Return what the user's function makes of some people: numbers, or True and False."""
+    try:
+        found = np.asarray(function(*arguments))
+    except Exception as error:
+        raise InputError(
+            f"The error function failed: {type(error).__name__}: {error}. It gets two arrays, predictions and truths, "
+            "without missing values, and returns a number, or True or False, for each person."
+        ) from error
+    if found.shape != (people,) or (found.dtype != bool and found.dtype.kind not in "iuf"):
+        raise InputError(
+            f"The error function must return a number, or True or False, for each of {people:,} people. Got an array "
+            f"of {found.dtype} of shape {found.shape} instead."
+        )
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        bad = int((~np.isfinite(found)).sum())
+        raise InputError(f"The error function must return finite numbers. {bad:,} of {people:,} are not.")
+    return found
+
+
+ERRORS: dict[str, Callable[[Pair], Profile]] = {
+    "absolute": _number_error("absolute", measures.absolute),
+    "squared": _number_error("squared", measures.squared),
+    "signed": _number_error("signed", measures.signed),
+    "log-loss": _probability_error("log-loss", "log-loss", measures.log_loss),
+    "brier": _probability_error("brier", "Brier score", measures.brier),
+    "class": _class,
+    "confusion": _confusion,
+}
+
+
+def plain_name(name: object) -> str:
+    """Return a name as the tables here spell it.
+
+    Examples
+    --------
+    >>> plain_name("Log_loss"), plain_name("equalized odds")
+    ('log-loss', 'equalized-odds')
+    """
+    return str(name).strip().casefold().replace("_", "-").replace(" ", "-")

@@ -1,0 +1,80 @@
+"""What an error profile measures, and of which two columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.investigations.labels import Labels
+from fairtest.investigations.roles import usable
+
+if TYPE_CHECKING:
+    from fairtest.data.source import DataSource
+    from fairtest.data.table import Column
+    from fairtest.data.variables import Variable
+    from fairtest.types import Level
+
+__all__ = ["Among", "Pair", "Profile"]
+
+
+@dataclass(frozen=True)
+class Among:
+    """The people a profile is about: those with one value of a column, rather than another."""
+
+    column: str
+    value: Level
+    other: Level
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is measured.
+
+    Attributes
+    ----------
+    subject
+        What it is, in words: ``false-positive rate of predicted``.
+    given
+        The columns that are conditioned on.
+    among
+        Whom it is about; None for everybody.
+    everyone
+        The variable before it was restricted to them.
+    positive
+        The label that a false positive wrongly gives, where there are two.
+    """
+
+    variable: Variable
+    subject: str
+    given: tuple[str, ...] = ()
+    among: Among | None = None
+    everyone: Variable | None = None
+    positive: Level | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A prediction and the truth, as columns of a source."""
+
+    source: DataSource
+    prediction: Column
+    truth: Column
+
+    @classmethod
+    def of(cls, source: DataSource, prediction: str, truth: str) -> Pair:
+        """Return the two columns after checking that they can be used."""
+        return cls(source, usable(source, prediction, "output"), usable(source, truth, "ground_truth"))
+
+    def labels(self, wanted: str) -> Labels:
+        """Return them as labels."""
+        return Labels.of(self.prediction, self.truth, wanted)
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether the prediction is a number between 0 and 1, and the truth one of two values."""
+        values = self.prediction.values
+        if values is None or self.truth.values is not None or len(self.truth.levels) > 2:
+            return False
+        return bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1)
