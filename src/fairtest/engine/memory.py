@@ -11,6 +11,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Rows
 from fairtest.engine.histogram import Cells, add_up, cells_of
 from fairtest.engine.joint import collapse, conditions_by_columns, membership
+from fairtest.engine.labels import MemoryLabelCounter
 from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
+    from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.data.variables import Variable
     from fairtest.summaries import Target
@@ -202,6 +204,10 @@ class MemoryEngine:
         """Return how many people of a set have no value for the target's variables."""
         rows = self._set(number)
         return int(rows.size - np.count_nonzero(self._cells_of(target).valid[rows]))
+
+    def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
+        """Return what counts labels in a set."""
+        return MemoryLabelCounter(self._table, self._set(number), target, labels, self.axis, self.codes)
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return every row's code on an axis."""
