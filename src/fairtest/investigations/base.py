@@ -58,6 +58,7 @@ class Investigation(ABC):
         self.contextual = None if contextual is None else names_of("contextual", contextual)
         self.exclude = names_of("exclude", exclude)
         self.output = self._output()
+        self.output_kind = self.output.kind
         self._check_roles()
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
@@ -113,7 +114,7 @@ class Investigation(ABC):
         for names in self.groups:
             protected = protected_variable(self.source, names)
             metric = fitting_metric(
-                named.get(protected.name), (protected.name, protected.kind), (self.output_name, self.output.kind)
+                named.get(protected.name), (protected.name, protected.kind), (self.output_name, self.output_kind)
             )
             questions.append(Question(protected, self.output, self.strata, metric, self.contexts_for(protected)))
         return tuple(questions)
