@@ -22,6 +22,7 @@ _WHERE = {
     "BudgetExhausted": "fairtest.exceptions",
     "Context": "fairtest.contexts.context",
     "DataSource": "fairtest.data.source",
+    "Discovery": "fairtest.investigations.discovery",
     "FairTestError": "fairtest.exceptions",
     "Finding": "fairtest.inference.finding",
     "InputError": "fairtest.exceptions",
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.exceptions import BudgetExhausted, FairTestError, InputError, UsageError
     from fairtest.inference.finding import Finding
+    from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.testing import Testing
     from fairtest.metrics.registry import Metric, metric
     from fairtest.pipeline.calls import audit, explain, report, test, train
@@ -54,6 +56,7 @@ __all__ = [
     "BudgetExhausted",
     "Context",
     "DataSource",
+    "Discovery",
     "FairTestError",
     "Finding",
     "InputError",

@@ -30,7 +30,9 @@ def people(gap: float = 0.4, seed: int = 5) -> pl.DataFrame:
 
 
 def source_of(frame: pl.DataFrame | None = None, **options) -> ft.DataSource:
-    return ft.DataSource(people() if frame is None else frame, **{"budget": 5, "reuse": True, "reference": {"sex": "m"}, **options})
+    return ft.DataSource(
+        people() if frame is None else frame, **{"budget": 5, "reuse": True, "reference": {"sex": "m"}, **options}
+    )
 
 
 def ask(source: ft.DataSource, protected="sex", output="hired", **options) -> ft.Report:

@@ -250,7 +250,8 @@ def _by_label(
     n_rows: int,
 ) -> Labels:
     """Return labels from pairs of row and label, each pair once."""
-    pairs = np.unique(label.astype(np.int64) * n_rows + row)
+    pairs = np.sort(label.astype(np.int64) * n_rows + row)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     starts = np.searchsorted(pairs, np.arange(len(names) + 1) * n_rows)
     return Labels(names, (column,), starts, (pairs % n_rows).astype(np.int32), missing, n_rows)
 

@@ -26,7 +26,7 @@ __all__ = ["LabelAsked", "by_label"]
 class LabelAsked(Asked):
     """Labels and the contexts in which each is tested; every label with the whole population first.
 
-    ``question`` and ``target`` are those of the first label.
+    ``question`` is about all of them, ``target`` is that of any one.
 
     Attributes
     ----------
@@ -34,10 +34,16 @@ class LabelAsked(Asked):
         For each label the question about it, put alone.
     places
         The label of each entry, as a position in ``parts``.
+    strongest
+        The labels that the training set ranked first over everybody, as positions in ``parts``.
+    rare
+        How many labels were not looked at because too few people have them.
     """
 
     parts: tuple[Asked, ...]
     places: IntArray
+    strongest: tuple[int, ...]
+    rare: int = 0
 
     @property
     def populations(self) -> IntArray:
@@ -46,7 +52,7 @@ class LabelAsked(Asked):
 
     def target_of(self, i: int) -> Target:
         """Return what is counted for one entry."""
-        return self.parts[self.places[i]].target
+        return self.parts[int(self.places[i])].target
 
     def counted(self, engine: Engine, number: int) -> Summary:
         """Return the summaries of all entries: labels are counted from the people who have them."""
@@ -92,15 +98,15 @@ def by_label(validated: Validated) -> Iterator[Validated]:
         )
 
 
-def _taken(estimates: Estimates, at: IntArray) -> Estimates:
-    arrays = (
-        estimates.size,
-        estimates.effect,
-        estimates.p_raw,
-        estimates.p,
-        estimates.low,
-        estimates.high,
-        estimates.low_single,
-        estimates.high_single,
+def _taken(e: Estimates, at: IntArray) -> Estimates:
+    return Estimates(
+        size=e.size[at],
+        effect=e.effect[at],
+        p_raw=e.p_raw[at],
+        p=e.p[at],
+        low=e.low[at],
+        high=e.high[at],
+        low_single=e.low_single[at],
+        high_single=e.high_single[at],
+        notes=tuple(e.notes[i] for i in at.tolist()),
     )
-    return Estimates(*(a[at] for a in arrays), notes=tuple(estimates.notes[i] for i in at.tolist()))

@@ -58,7 +58,6 @@ class Investigation(ABC):
         self.contextual = None if contextual is None else names_of("contextual", contextual)
         self.exclude = names_of("exclude", exclude)
         self.output = self._output()
-        self.output_kind = self.output.kind
         self._check_roles()
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
@@ -68,6 +67,11 @@ class Investigation(ABC):
     @abstractmethod
     def _output(self) -> Variable:
         """Return what the application did, as the metric sees it."""
+
+    @property
+    def output_kind(self) -> Kind:
+        """The kind of what is compared between groups."""
+        return self.output.kind
 
     @property
     def outputs(self) -> frozenset[str]:

@@ -107,6 +107,11 @@ class Discovery(Investigation):
         named = self._columns[0] if len(self._columns) == 1 else f"{len(self._columns):,} labels"
         super().__init__(source, protected, named, contextual, explanatory, metrics, exclude)
 
+    @property
+    def output_kind(self) -> Kind:
+        """The kind of each label: people have it or not."""
+        return Kind.BINARY
+
     def _output(self) -> Variable:
         parts = tuple(Part(column, ()) for column in self._columns)
         return Variable(self.output_name, Kind.CATEGORICAL, parts, levels=self.labels.names)
@@ -114,7 +119,6 @@ class Discovery(Investigation):
     def _questions(self, metrics: Metrics) -> tuple[Question, ...]:
         if not len(self.labels):
             raise InputError(f"The output {self.output_name!r} holds no labels. Name another column.")
-        self.output_kind = Kind.BINARY  # of each label
         questions = super()._questions(metrics)
         for question in questions:
             if question.metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):

@@ -28,7 +28,7 @@ __all__ = ["Regression", "linear", "multinomial"]
 RIDGE = 1.0
 FREE = 1e-6
 """The penalty of what is not penalised, so that a stratum without anybody of a group does no harm."""
-STEPS, CLOSE = 50, 1e-9
+STEPS, CLOSE = 50, 1e-6
 """The most steps of Newton's method, and how small the last must be."""
 
 
@@ -90,6 +90,7 @@ def multinomial(
         information = _information(columns, shares[:, 1:]) + penalty
         step = linalg.solve(information, slope, assume_a="pos")
         if np.abs(step).max() < CLOSE:
+            beta = beta + step
             break
     covariance = linalg.inv(information)
     return _wald(beta.reshape(others, width), covariance.reshape(others, width, others, width), free)
@@ -167,15 +168,10 @@ def _weighted(columns: Any, weight: FloatArray) -> NDArray[np.float64]:
 
 
 def _wald(beta: FloatArray, covariance: NDArray[np.float64], free: int) -> Regression:
-    others, width = beta.shape
     coefficients = beta.T[free:]
-    errors = np.sqrt(np.array([[covariance[a, j, a, j] for a in range(others)] for j in range(free, width)]))
-    statistic = np.array(
-        [beta[:, j] @ linalg.solve(covariance[:, j, :, j], beta[:, j], assume_a="pos") for j in range(free, width)]
-    )
-    p = chdtrc(others, statistic)
-    return Regression(
-        coefficients.reshape(-1, others),
-        errors.reshape(-1, others),
-        np.where(p > 0, -ndtri(np.maximum(p, 1e-300) / 2), np.sqrt(statistic)),
-    )
+    blocks = np.einsum("ajbj->jab", covariance)[free:]
+    errors = np.sqrt(np.einsum("jaa->ja", blocks))
+    statistic = np.einsum("ja,ja->j", coefficients, np.linalg.solve(blocks, coefficients[..., None])[..., 0])
+    p = chdtrc(len(beta), statistic)
+    strength = np.where(p > 1e-300, -ndtri(np.maximum(p, 1e-300) / 2), np.sqrt(statistic))
+    return Regression(coefficients, errors, strength)

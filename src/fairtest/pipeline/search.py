@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from fairtest.contexts.label_search import LabelSearcher
 from fairtest.contexts.proposals import Searcher
 from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
@@ -15,6 +16,7 @@ from fairtest.contexts.search import Found, SearchSettings
 from fairtest.contexts.tree import grow
 from fairtest.engine.memory import MemoryEngine
 from fairtest.exceptions import InputError
+from fairtest.investigations.discovery import LabelQuestion
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.investigations.question import Question
 
-__all__ = ["engine_of", "find_contexts", "known_contexts", "searcher_of", "without"]
+__all__ = ["engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -42,7 +44,10 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 
 def find_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
-    """Search the training set for the contexts of one question."""
+    """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if isinstance(question, LabelQuestion):
+        found = label_searcher(source, question, settings)
+        return found.find(question.top_k, question.min_people * source.train_size)
     if not source.split:
         return _fixed_contexts(source, question, settings)
     if question.metric.summary is SummaryKind.ROWS:
@@ -76,6 +81,17 @@ def searcher_of(source: DataSource, question: Question, settings: SearchSettings
     strength = Strength(question.metric, settings.estimate)
     target = question.search_target(source)
     return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table)
+
+
+def label_searcher(
+    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None
+) -> LabelSearcher:
+    """Return what searches the training set for labels."""
+    settings = settings or SearchSettings(max_depth=1, min_people=1)
+    strength = Strength(question.metric, settings.estimate)
+    target = question.about(0).search_target(source)
+    axes = _axes(source, question)
+    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table)
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:

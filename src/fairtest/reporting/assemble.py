@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
-from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Reuse, Settings
+from fairtest.investigations.discovery import Discovery
+from fairtest.reporting.document import (
+    AttributeReport,
+    ColumnNote,
+    DataInfo,
+    LabelSettings,
+    Report,
+    Reuse,
+    Settings,
+)
 from fairtest.reporting.numbers import scale_for
 from fairtest.reporting.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.data.table import Column
@@ -56,7 +67,10 @@ class TestChoices:
 
 @dataclass(frozen=True)
 class AttributeResult:
-    """The answer to one question."""
+    """The answer to one question.
+
+    For labels, ``labels`` are the findings over everybody, significant ones first, and ``parts`` the answer about each.
+    """
 
     question: Question
     tested: int
@@ -67,6 +81,9 @@ class AttributeResult:
     population: Finding
     findings: tuple[Finding, ...]
     detectable: float | None = None
+    labels: tuple[Finding, ...] = ()
+    parts: Mapping[str, AttributeResult] = field(default_factory=dict)
+    rare: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +115,15 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         family=results.family,
         notes=results.notes,
         reuse=results.test.reuse,
+        labels=_labels(investigation),
     )
+
+
+def _labels(investigation: Investigation) -> LabelSettings | None:
+    if not isinstance(investigation, Discovery):
+        return None
+    asked = investigation
+    return LabelSettings(len(asked.labels), asked.top_k, asked.min_people, asked.separator)
 
 
 def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
@@ -112,11 +137,12 @@ def _attribute(
     protected = found.question.protected
 
     def worded(finding: Finding) -> Finding:
-        words = sentence(finding, found.population, explanatory=_strata_names(investigation), least=FEWEST_NAMED)
+        population = found.parts[finding.output].population if found.parts else found.population
+        words = sentence(finding, population, explanatory=_strata_names(investigation), least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 
-    shown = (found.population, *found.findings)
+    shown = found.findings if found.labels else (found.population, *found.findings)
     shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
     return AttributeReport(
         name=protected.name,
@@ -127,11 +153,13 @@ def _attribute(
         tested=found.tested,
         untestable=found.untestable,
         significant=len(found.significant_contexts) + found.significant_strata,
-        reported=len(found.findings) + found.population.significant + shown_strata,
+        reported=sum(f.significant for f in shown) + shown_strata,
         left_out=found.left_out,
         population=_with_what_could_be_seen(worded(found.population), found),
         findings=tuple(worded(f) for f in found.findings),
         detectable=found.detectable,
+        labels=tuple(worded(f) for f in found.labels),
+        rare=found.rare,
     )
 
 
@@ -159,8 +187,19 @@ def _data(investigation: Investigation, number: int) -> DataInfo:
         test=source.holdout.sizes[number],
         fingerprint=source.fingerprint,
         library=source.table.library,
-        columns=tuple(_column(investigation, c) for c in source.table.columns.values()),
+        columns=_columns(investigation),
     )
+
+
+def _columns(investigation: Investigation) -> tuple[ColumnNote, ...]:
+    """Return how each column was used; many columns of labels are one entry."""
+    columns = investigation.source.table.columns.values()
+    if not isinstance(investigation, Discovery) or len(investigation.outputs) == 1:
+        return tuple(_column(investigation, c) for c in columns)
+    held = investigation.outputs
+    missing = int(investigation.labels.missing.size)
+    together = ColumnNote(investigation.output_name, "labels", "output", "a column for each", missing)
+    return (*(_column(investigation, c) for c in columns if c.name not in held), together)
 
 
 def _column(investigation: Investigation, column: Column) -> ColumnNote:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "Report", "Reuse", "Settings"]
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "LabelSettings", "Report", "Reuse", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,28 @@ class Reuse:
 
 
 @dataclass(frozen=True)
+class LabelSettings:
+    """What Discovery was asked to look at.
+
+    Attributes
+    ----------
+    number
+        How many labels there are.
+    top_k
+        How many were kept in each context.
+    min_people
+        The fewest people of the whole table a label may have.
+    separator
+        What is between two labels in a column of text; None where labels are columns or lists.
+    """
+
+    number: int
+    top_k: int
+    min_people: int
+    separator: str | None
+
+
+@dataclass(frozen=True)
 class AttributeReport:
     """What was found for one protected attribute.
 
@@ -110,6 +132,14 @@ class AttributeReport:
         largest that is not ruled out); None where it is not known.
     left_out
         People of the test set left out because the attribute, the output or an explanatory value is missing.
+    population
+        The whole population; for Discovery, with the label that stands out most.
+    findings
+        What is reported, strongest first; for Discovery, the labels over everybody and then those in contexts.
+    labels
+        For Discovery: the labels tested over everybody, significant ones first; empty otherwise.
+    rare
+        For Discovery: how many labels were left out because too few people have them, or have them not.
     """
 
     name: str
@@ -125,6 +155,18 @@ class AttributeReport:
     population: Finding
     findings: tuple[Finding, ...]
     detectable: float | None = None
+    labels: tuple[Finding, ...] = ()
+    rare: int = 0
+
+    @property
+    def populations(self) -> tuple[Finding, ...]:
+        """The whole population: one finding, or for Discovery one for each label tested over everybody."""
+        return self.labels or (self.population,)
+
+    @property
+    def inside(self) -> tuple[Finding, ...]:
+        """The findings in contexts."""
+        return tuple(f for f in self.findings if len(f.context))
 
 
 @dataclass(frozen=True)
@@ -150,6 +192,8 @@ class Report:
     reuse
         Where a reusable test set stands; None where the test set answers once. With it, all numbers of findings are of
         the training set; ``significant`` and ``interval`` are what the test set confirms, and there are no p-values.
+    labels
+        For Discovery: which labels were looked at.
     """
 
     version: str
@@ -164,6 +208,7 @@ class Report:
     notes: tuple[str, ...] = ()
     repeat: str = ""
     reuse: Reuse | None = None
+    labels: LabelSettings | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -172,8 +217,8 @@ class Report:
 
     @property
     def populations(self) -> tuple[Finding, ...]:
-        """The whole population, for each protected attribute."""
-        return tuple(a.population for a in self.attributes)
+        """The whole population, for each protected attribute; for Discovery, with each label tested there."""
+        return tuple(f for a in self.attributes for f in a.populations)
 
     @property
     def looked_at(self) -> int:

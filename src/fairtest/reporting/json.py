@@ -82,6 +82,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
+        **({} if report.labels is None else {"labels": _plain(asdict(report.labels))}),
     }
 
 
@@ -99,7 +100,14 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "findings": [_finding(report, attribute, finding) for finding in attribute.findings],
         "untestable": int(attribute.untestable),
         "groups": _plain(attribute.groups),
+        **({} if report.labels is None else _labels(report, attribute)),
     }
+
+
+def _labels(report: Report, attribute: AttributeReport) -> dict[str, Any]:
+    """Return what Discovery adds: the labels tested over everybody that are not findings, and how many were rare."""
+    others = [f for f in attribute.labels if not f.significant]
+    return {"rare": attribute.rare, "unconfirmed": [_finding(report, attribute, f) for f in others]}
 
 
 def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> dict[str, Any]:
