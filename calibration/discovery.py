@@ -1,7 +1,7 @@
 """Discovery: are planted labels reported, and nothing else? Through the public interface and with its default settings.
 
-``planted``: 50,000 people and 1,000 labels that 0.5 to 5 % have. Five labels go to 2 % of one group and 8 % of the other
-in everyone, five do so only among the 6,000 people whom two attributes pick out; a label of these counts when it is
+``planted``: 50,000 people and 1,000 labels that 0.5 to 5 % have. Five go to 2 % of one group and 8 % of the other
+among everyone, five do so only among the 6,000 people whom two attributes pick out; a label of these counts when it is
 reported in a context that is nearly that one. ``noise`` is the same without any association: a run is fooled if it
 reports anything. ``tags`` are the pictures of the paper's tagger, divided again and again.
 

@@ -21,6 +21,7 @@ from fairtest.contexts.search import FoundLabels
 from fairtest.contexts.tree import grow
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.joint import collapse
+from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
 from fairtest.metrics.regression import linear, multinomial
 from fairtest.summaries import by_stratum
@@ -91,10 +92,17 @@ class LabelSearcher:
         people = self._counter.people
         fewer = np.minimum(people, self._counter.n_people - people)
         places = np.flatnonzero(fewer >= max(min_people, 1))
-        contexts, looked_at = self._contexts(places) if places.size else ([], 0)
+        if not places.size:
+            raise InputError(
+                f"None of the {len(self._labels):,} labels is had by enough people (and not had by enough): in the "
+                f"training set of {self._counter.n_people:,} it takes {max(min_people, 1):g}. Lower min_people."
+            )
+        contexts, looked_at = self._contexts(places)
         kept: dict[int, list[tuple[Context, float, float]]] = {}
         z, _ = self.evidence(Context(), places)
-        strongest = places[self.ranked(Context(), places, z)[:top_k]]
+        ranked = self.ranked(Context(), places, z)
+        first = ranked if ranked.size else np.argsort(-np.abs(np.nan_to_num(z)), kind="stable")[:1]
+        strongest = places[first[:top_k]]
         for place in strongest.tolist():
             kept.setdefault(place, [])
         for context in contexts:

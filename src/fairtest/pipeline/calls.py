@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.contexts.search import SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError
+from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
 from fairtest.pipeline.answers import answer, put
@@ -23,7 +24,7 @@ from fairtest.pipeline.choices import (
     undivided,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
-from fairtest.pipeline.search import find_contexts, known_contexts, without
+from fairtest.pipeline.search import ask_again, find_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
 
@@ -199,10 +200,9 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     found = []
     left_out = 0
     for question, answered, searched in zip(conditional.questions, results.attributes, training.found, strict=True):
-        significant = [c for c in answered.significant_contexts if len(c)]
-        kept = [c for c in significant if not c.columns & set(names)]
-        left_out += len(significant) - len(kept)
-        found.append(known_contexts(investigation.source, question, (searched.contexts[0], *kept)))
+        again, barred = ask_again(investigation.source, question, answered, searched, names)
+        found.append(again)
+        left_out += barred
     conditional.training = Training(results.training, tuple(found))
     test(
         [conditional],
@@ -219,8 +219,11 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
 def audit(
     data: Any,
     protected: str | Sequence[str | tuple[str, ...]],
-    output: str,
+    output: str | Sequence[str],
     *,
+    top_k: int | None = None,
+    separator: str | None = None,
+    min_people: int | None = None,
     contextual: Sequence[str] | None = None,
     explanatory: str | Sequence[str] | None = None,
     metrics: Any = None,
@@ -242,7 +245,8 @@ def audit(
 
     ``data`` is what :class:`DataSource` takes, or a source with a test set left; ``source_options`` are its other
     arguments (``conf``, ``train_size``, ``seed``, ``favourable``, …). See :class:`Testing`, :func:`train` and
-    :func:`test` for the rest.
+    :func:`test` for the rest. Several outputs, or any of ``top_k``, ``separator`` and ``min_people``, ask for a
+    :class:`Discovery`.
     """
     if isinstance(data, DataSource):
         if source_options:
@@ -255,7 +259,15 @@ def audit(
     check_reusable(source, chosen_correction(correction, preset, split=source.split), tolerance)
     if out_dir is not None:
         report_folder(out_dir)
-    investigation = Testing(source, protected, output, contextual, explanatory, metrics, exclude)
+    roles = (contextual, explanatory, metrics, exclude)
+    labels = {"top_k": top_k, "separator": separator, "min_people": min_people}
+    given: dict[str, Any] = {name: value for name, value in labels.items() if value is not None}
+    investigation: Investigation
+    if isinstance(output, str) and not given:
+        investigation = Testing(source, protected, output, *roles)
+    else:
+        named = dict(zip(("contextual", "explanatory", "metrics", "exclude"), roles, strict=True))
+        investigation = Discovery(source, protected, output, **given, **named)  # type: ignore[arg-type]
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}

@@ -192,13 +192,13 @@ def _data(investigation: Investigation, number: int) -> DataInfo:
 
 
 def _columns(investigation: Investigation) -> tuple[ColumnNote, ...]:
-    """Return how each column was used; many columns of labels are one entry."""
+    """Return how each column was used; the columns of labels are one entry."""
     columns = investigation.source.table.columns.values()
-    if not isinstance(investigation, Discovery) or len(investigation.outputs) == 1:
+    if not isinstance(investigation, Discovery):
         return tuple(_column(investigation, c) for c in columns)
-    held = investigation.outputs
-    missing = int(investigation.labels.missing.size)
-    together = ColumnNote(investigation.output_name, "labels", "output", "a column for each", missing)
+    held, labels = investigation.outputs, investigation.labels
+    reason = f"{len(labels):,} different" if len(held) == 1 else "a column for each"
+    together = ColumnNote(investigation.output_name, "labels", "output", reason, int(labels.missing.size))
     return (*(_column(investigation, c) for c in columns if c.name not in held), together)
 
 

@@ -208,7 +208,7 @@ def _rare_labels(report: Report) -> list[tuple[str, str]]:
     """Return how many labels were too rare to be looked at, for each attribute where that differs."""
     if report.labels is None:
         return []
-    few = f"fewer than about {count(report.labels.min_people)} people have them, or have them not (min people)"
+    few = f"that fewer than about {count(report.labels.min_people)} people have, or have not (min people)"
     rare = {a.rare: a for a in report.attributes if a.rare}
     named = len(report.attributes) > 1 and len({a.rare for a in report.attributes}) > 1
     return [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 __all__ = [
-    "Names", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
+    "Names", "big_groups", "capitalised", "context_words", "joined", "level_words", "named_groups", "outcome_words",
     "rates_of", "spoken", "told_row", "totals", "who",
 ]  # fmt: skip
 
