@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtest.contexts.search import FoundLabels
 from fairtest.data.holdout import TRAIN
 from fairtest.pipeline.answers import put
 from fairtest.pipeline.search import engine_of
@@ -21,12 +22,12 @@ __all__ = ["proposals_text"]
 MOST_SHOWN = 40
 
 
-def proposals_text(investigation: ft.Testing) -> str:
+def proposals_text(investigation: ft.Testing | ft.Discovery) -> str:
     """Return the proposed contexts of each protected attribute, those with most evidence first, in words."""
     return "\n".join(_lines(investigation)) + "\n"
 
 
-def _lines(investigation: ft.Testing) -> Iterator[str]:
+def _lines(investigation: ft.Testing | ft.Discovery) -> Iterator[str]:
     training: Training = investigation.require_training("--train-only")
     train, *tests = investigation.source.holdout.sizes
     yield f"Contexts proposed by the training set: {train:,} of {investigation.source.table.n_rows:,} people."
@@ -35,11 +36,27 @@ def _lines(investigation: ft.Testing) -> Iterator[str]:
     for question, found in zip(investigation.questions, training.found, strict=True):
         yield ""
         yield f"{question.protected.name} → {question.output.name}, by {question.metric.name}"
+        if isinstance(found, FoundLabels):
+            yield from _labels(question, found)
+            continue
         yield f"{len(found.contexts) - 1:,} contexts proposed of {found.looked_at:,} looked at."
         yield from _strongest(investigation, question, found)
 
 
-def _strongest(investigation: ft.Testing, question: Question, found: Found) -> Iterator[str]:
+def _labels(question: Question, found: FoundLabels) -> Iterator[str]:
+    """Yield the labels with most evidence, and where."""
+    names = question.output.levels
+    number = len(set(found.places.tolist()))
+    yield f"{number:,} labels proposed of {len(names):,}, {len(found.contexts):,} times, everybody included."
+    order = sorted(range(len(found.contexts)), key=lambda i: (-found.evidence[i], i))
+    yield "Evidence in the training set (standard deviations from no link), the label, and where:"
+    for i in order[:MOST_SHOWN]:
+        yield f"{found.evidence[i]:>5.1f}  {names[found.places[i]]}: {found.contexts[i]}"
+    if len(order) > MOST_SHOWN:
+        yield f"… and {len(order) - MOST_SHOWN:,} more with less evidence."
+
+
+def _strongest(investigation: ft.Testing | ft.Discovery, question: Question, found: Found) -> Iterator[str]:
     """Yield the contexts with most evidence, everybody first."""
     contexts = range(1, len(found.contexts))
     shown = [0, *sorted(contexts, key=lambda i: (-found.evidence[i], str(found.contexts[i])))[:MOST_SHOWN]]
@@ -51,7 +68,7 @@ def _strongest(investigation: ft.Testing, question: Question, found: Found) -> I
         yield f"… and {left:,} more with less evidence."
 
 
-def _sizes(investigation: ft.Testing, question: Question, found: Found) -> list[int]:
+def _sizes(investigation: ft.Testing | ft.Discovery, question: Question, found: Found) -> list[int]:
     source = investigation.source
     asked = put(source, question, found)
     target = question.search_target(source)

@@ -15,7 +15,7 @@ from fairtest.cli.outputs import Outputs
 from fairtest.cli.progress import StatusLine
 from fairtest.cli.repeat import repeated
 
-__all__ = ["test"]
+__all__ = ["check", "propose", "questions", "show", "source_options", "test", "train_options"]
 
 NOT_REPEATED = ("out", "json", "html", "text", "train_only", "fail_on_findings", "quiet")
 
@@ -42,23 +42,23 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
     goes to stdout.
     """
     outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
-    _check(data, options, outputs)
-    asked = _questions(options)
+    check(data, options, outputs)
+    asked = questions(options)
     with StatusLine(quiet=options["quiet"]) as status:
         status(f"reading {data}")
-        source = ft.DataSource(data, **_source_options(options))
+        source = ft.DataSource(data, **source_options(options))
         investigation = ft.Testing(source, **asked)
-        ft.train([investigation], **_train_options(options), progress=status)
+        ft.train([investigation], **train_options(options), progress=status)
         if not options["train_only"]:
             chosen = {name: options[name] for name in ("correction", "method", "tolerance", "preset")}
             ft.test([investigation], **chosen, progress=status)
     if options["train_only"]:
-        _propose(investigation)
+        propose(investigation)
     else:
-        _show(ctx, investigation, outputs)
+        show(ctx, investigation, outputs)
 
 
-def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
+def check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     """Raise for what can be seen to be wrong before any data is read."""
     if options["budget"] > 1:
         raise ft.InputError(
@@ -73,7 +73,8 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     outputs.check(data)
 
 
-def _questions(options: dict[str, Any]) -> dict[str, Any]:
+def questions(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the roles that the options name."""
     protected = options["protected"]
     return {
         "protected": [crossed(name) for name in protected],
@@ -85,7 +86,8 @@ def _questions(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _source_options(options: dict[str, Any]) -> dict[str, Any]:
+def source_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options say about the data and its split."""
     same = ("budget", "conf", "train_size", "seed", "categorical", "numeric", "missing", "encoding", "preset")
     return {
         **{name: options[name] for name in same},
@@ -96,17 +98,20 @@ def _source_options(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _train_options(options: dict[str, Any]) -> dict[str, Any]:
+def train_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options say about the search."""
     return {name: options[name] for name in ("max_depth", "min_size", "search", "score", "aggregate", "preset")}
 
 
-def _propose(investigation: ft.Testing) -> None:
+def propose(investigation: ft.Testing | ft.Discovery) -> None:
+    """Show what the search proposes."""
     from fairtest.cli.proposals import proposals_text  # loads the library
 
     click.echo(proposals_text(investigation), nl=False)
 
 
-def _show(ctx: click.Context, investigation: ft.Testing, outputs: Outputs) -> None:
+def show(ctx: click.Context, investigation: ft.Testing | ft.Discovery, outputs: Outputs) -> None:
+    """Show the report, write it where the options say, and exit with 1 if that was asked for."""
     report = ft.report([investigation])[0]
     report = replace(report, repeat=repeated(ctx, report.data.name, NOT_REPEATED))
     for path in outputs.write(report):

@@ -267,7 +267,7 @@ def audit(
         investigation = Testing(source, protected, output, *roles)
     else:
         named = dict(zip(("contextual", "explanatory", "metrics", "exclude"), roles, strict=True))
-        investigation = Discovery(source, protected, output, **given, **named)  # type: ignore[arg-type]
+        investigation = Discovery(source, protected, output, **given, **named)
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}
