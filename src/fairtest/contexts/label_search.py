@@ -55,8 +55,9 @@ SCREEN = 1.0
 """A label is looked at further in a context if its own association is so many standard deviations from none."""
 MOST_COEFFICIENTS = 200
 """At most so many coefficients are estimated together …"""
-PEOPLE_EACH = 5
-"""… and no more than one for so many people of the smallest group."""
+PEOPLE_EACH = 10
+"""… and no more than one for so many people of the smallest group: beyond, estimates are mostly noise (Peduzzi et al.,
+"A simulation study of the number of events per variable in logistic regression analysis", 1996)."""
 MOST_STRATA = 200
 """With more strata than this they get no intercepts of their own in the regression."""
 

@@ -44,7 +44,7 @@ class Regression:
         Their standard errors.
     strength
         A normal deviate for each label, never negative: that of "nothing to add to the other labels", over all
-        equations.
+        equations. This is what labels are ranked by.
     """
 
     coefficients: FloatArray
@@ -61,6 +61,9 @@ def multinomial(
     Newton's method. Standard errors are those of the penalised information: the inverse of its negative Hessian, which
     is no less than the sampling variance of the penalised estimate. Sandwich errors would be too small for rare labels.
 
+    Strength is the score test of each label, the others as they are: a coefficient over its error falls again when
+    hardly anybody of a group has the label (Hauck and Donner), where it should be largest.
+
     Parameters
     ----------
     labels
@@ -70,10 +73,13 @@ def multinomial(
 
     References
     ----------
+    W. W. Hauck and A. Donner, "Wald's test as applied to hypotheses in logit analysis", JASA 72 (1977), 851–853.
+
     S. le Cessie and J. C. van Houwelingen, "Ridge estimators in logistic regression", Applied Statistics 41 (1992),
     191–201.
     """
-    columns, free = _columns(labels, stratum)
+    rare, sign = _rarer(labels)
+    columns, free = _columns(rare, stratum)
     people, width = columns.shape
     others = n_groups - 1
     alike = 2 * (np.eye(others) - 1 / n_groups)
@@ -92,8 +98,10 @@ def multinomial(
         if np.abs(step).max() < CLOSE:
             beta = beta + step
             break
-    covariance = linalg.inv(information)
-    return _wald(beta.reshape(others, width), covariance.reshape(others, width, others, width), free)
+    beta = beta.reshape(others, width)
+    errors = np.sqrt(np.diag(linalg.inv(information))).reshape(others, width)
+    statistic = _score(rare, columns @ beta.T, beta[:, free:].T, actual) * _own_share(columns, free)
+    return Regression(beta[:, free:].T * sign[:, None], errors[:, free:].T, _deviate(statistic, others))
 
 
 def linear(numbers: FloatArray, labels: Any, stratum: IntArray | None = None, ridge: float = RIDGE) -> Regression:
@@ -167,11 +175,39 @@ def _weighted(columns: Any, weight: FloatArray) -> NDArray[np.float64]:
     return np.asarray((columns.T @ scaled).toarray())
 
 
-def _wald(beta: FloatArray, covariance: NDArray[np.float64], free: int) -> Regression:
-    coefficients = beta.T[free:]
-    blocks = np.einsum("ajbj->jab", covariance)[free:]
-    errors = np.sqrt(np.einsum("jaa->ja", blocks))
-    statistic = np.einsum("ja,ja->j", coefficients, np.linalg.solve(blocks, coefficients[..., None])[..., 0])
-    p = chdtrc(len(beta), statistic)
-    strength = np.where(p > 1e-300, -ndtri(np.maximum(p, 1e-300) / 2), np.sqrt(statistic))
-    return Regression(coefficients, errors, strength)
+def _rarer(labels: Any) -> tuple[Any, FloatArray]:
+    """Return the labels with those that most people have turned into not having them, and −1 for these."""
+    labels = sparse.csc_matrix(labels)
+    common = np.diff(labels.indptr) > labels.shape[0] / 2
+    if not common.any():
+        return labels, np.ones(labels.shape[1])
+    turned = sparse.csc_matrix(1 - labels[:, common].toarray())
+    order = np.argsort(np.concatenate((np.flatnonzero(~common), np.flatnonzero(common))))
+    return sparse.hstack([labels[:, ~common], turned], format="csc")[:, order], np.where(common, -1.0, 1.0)
+
+
+def _own_share(columns: Any, free: int) -> FloatArray:
+    """Return the part of each label's variation that the other labels and the intercepts do not have."""
+    gram = (columns.T @ columns).toarray() + FREE * np.eye(columns.shape[1])
+    return np.asarray(1 / (np.diag(gram) * np.diag(linalg.inv(gram))))[free:]
+
+
+def _score(labels: Any, fitted: FloatArray, beta: FloatArray, actual: FloatArray) -> FloatArray:
+    """Return the score statistic of each label: what those who have it show beyond what the others foretell."""
+    people, label = labels.indices, np.repeat(np.arange(labels.shape[1]), np.diff(labels.indptr))
+    shares = softmax(np.column_stack((np.zeros(people.size), fitted[people] - beta[label])), axis=1)[:, 1:]
+    others, size = beta.shape[1], labels.shape[1]
+    surplus, spread = np.zeros((size, others)), np.zeros((size, others, others))
+    for a in range(others):
+        surplus[:, a] = np.bincount(label, weights=actual[people, a] - shares[:, a], minlength=size)
+        for b in range(others):
+            weight = shares[:, a] * ((a == b) - shares[:, b])
+            spread[:, a, b] = np.bincount(label, weights=weight, minlength=size)
+    spread += 1e-9 * np.eye(others)
+    return np.asarray(np.einsum("ja,ja->j", surplus, np.linalg.solve(spread, surplus[..., None])[..., 0]))
+
+
+def _deviate(statistic: FloatArray, df: int) -> FloatArray:
+    """Return the normal deviate of a χ²."""
+    p = chdtrc(df, statistic)
+    return np.where(p > 1e-300, -ndtri(np.maximum(p, 1e-300) / 2), np.sqrt(statistic))

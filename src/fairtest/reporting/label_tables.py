@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.inference.finding import CountTable
 from fairtest.reporting import figures
 from fairtest.reporting.numbers import base_metric, count, p_value, rate, scale_for, typeset, typeset_p
-from fairtest.reporting.phrases import big_groups, joined, level_words, one_line, rates_of, spoken, totals
+from fairtest.reporting.phrases import big_groups, capitalised, joined, level_words, one_line, rates_of, spoken, totals
 from fairtest.reporting.tables import boxed, display_width, shortened
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def label_view(attribute: AttributeReport) -> dict[str, Any] | None:
         return None
     blocks: list[dict[str, Any]] = [
         {
-            "title": f"More often {block.title}" if block.group is not None else block.title.capitalize(),
+            "title": f"More often {block.title}" if block.group is not None else capitalised(block.title),
             "mark": "a" if block.right else "b",
             "rows": [_row(attribute, f, block.group, axis, scale) for f in block.labels],
         }
