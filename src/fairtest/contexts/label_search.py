@@ -16,7 +16,7 @@ from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, ItemAxis, item_axes, peaks
 from fairtest.contexts.label_scores import LabelScorer, LabelStrength, in_chunks
-from fairtest.contexts.proposals import half_link
+from fairtest.contexts.proposals import covered, half_link
 from fairtest.contexts.search import FoundLabels
 from fairtest.contexts.tree import grow
 from fairtest.data.holdout import TRAIN
@@ -239,10 +239,10 @@ class LabelSearcher:
         deep, looked_at = self._tree(places) if self._settings.search != "exhaustive" else ([], 0)
         if self._settings.search == "tree":
             return deep[:MOST_TREE], looked_at
-        scored, many = self._conjunctions(places)
-        covered = set(scored)
+        depth = self._depth(places)
+        scored, many = self._conjunctions(places, depth)
         for context in deep:
-            if context not in covered and (len(context) > self._depth(places) or len(context.columns) < len(context)):
+            if not covered(context, depth):
                 scored[context] = self._score(*self.evidence(context, places))
         order = sorted(scored, key=lambda c: (-round(scored[c], 9), len(c), str(c)))
         return [c for c in order if scored[c] >= SCREEN][:MOST_CONTEXTS], looked_at + many
@@ -268,12 +268,12 @@ class LabelSearcher:
     def _cells(self) -> int:
         return self._target.n_cells * int(np.prod(self._target.sum_shape or (1,)))
 
-    def _conjunctions(self, places: IntArray) -> tuple[dict[Context, float], int]:
+    def _conjunctions(self, places: IntArray, depth: int) -> tuple[dict[Context, float], int]:
         """Return every conjunction of a few predicates with how surely some label stands out in it."""
         axes = item_axes(self._axes, self._table)
         scored: dict[Context, float] = {}
         looked_at = 0
-        for k in range(1, self._depth(places) + 1):
+        for k in range(1, depth + 1):
             used = axes if k == 1 else [a.coarse() for a in axes]
             for chosen in combinations(used, k):
                 score, enough = self._evaluated(chosen, places)
