@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive clean
+.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -52,6 +52,11 @@ power: $(VENV)/.installed-dev ## how many planted contexts are reported
 
 adaptive: $(VENV)/.installed-dev ## questions made from answers, on one test set; writes docs/adaptive.md
 	$(BIN)/python -m calibration.adaptive
+
+discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; tags with DATA=image_tags_caffe.csv.gz
+	$(BIN)/python -m calibration.discovery planted --runs 20
+	$(BIN)/python -m calibration.discovery noise --runs 200
+	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
 
 clean:
 	rm -rf $(VENV) demo-report example-report

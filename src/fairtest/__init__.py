@@ -22,6 +22,7 @@ _WHERE = {
     "BudgetExhausted": "fairtest.exceptions",
     "Context": "fairtest.contexts.context",
     "DataSource": "fairtest.data.source",
+    "Discovery": "fairtest.investigations.discovery",
     "ErrorProfiling": "fairtest.investigations.error_profiling",
     "FairTestError": "fairtest.exceptions",
     "Finding": "fairtest.inference.finding",
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.exceptions import BudgetExhausted, FairTestError, InputError, UsageError
     from fairtest.inference.finding import Finding
+    from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.error_profiling import ErrorProfiling
     from fairtest.investigations.testing import Testing
     from fairtest.metrics.registry import Metric, metric
@@ -56,6 +58,7 @@ __all__ = [
     "BudgetExhausted",
     "Context",
     "DataSource",
+    "Discovery",
     "ErrorProfiling",
     "FairTestError",
     "Finding",

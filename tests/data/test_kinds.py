@@ -60,7 +60,8 @@ def column(values, name="x", **declared):
         ("encounter nbr", MANY, Kind.IDENTIFIER, "whole numbers, all different, and the name says 'nbr'"),
         ("patient_id", [*MANY, 0], Kind.NUMERIC, "whole numbers, more than 10 values"),
         ("humidity", MANY, Kind.NUMERIC, "whole numbers, more than 10 values"),
-        ("x", [[1], [2]], Kind.IDENTIFIER, "nested values cannot be used"),
+        ("x", [[1], [2]], Kind.IDENTIFIER, "sets of labels, 2 different"),
+        ("x", [[[1]], [[2]]], Kind.IDENTIFIER, "nested values cannot be used"),
         ("x", [b"a", b"b"], Kind.IDENTIFIER, "nested values cannot be used"),
         ("x", [1, "a", None, 2.5], Kind.CATEGORICAL, "text, 3 values"),
     ],
@@ -129,7 +130,7 @@ def test_category_types_stay_categories():
     assert (numbers.kind, numbers.levels) == (Kind.CATEGORICAL, (1, 2, 3))
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1]])
+@pytest.mark.parametrize("value", [{"a": 1}, [[1]]])
 def test_nested_values_do_no_harm(value):
     for data in (pl.DataFrame({"x": [value, value]}), pd.DataFrame({"x": [value, value]})):
         found = read_table(data)["x"]

@@ -15,6 +15,7 @@ def test_the_public_names_are_these() -> None:
         "BudgetExhausted",
         "Context",
         "DataSource",
+        "Discovery",
         "ErrorProfiling",
         "FairTestError",
         "Finding",

@@ -8,6 +8,7 @@ import click
 
 from fairtest import __version__
 from fairtest.cli.demo import demo
+from fairtest.cli.discover import discover
 from fairtest.cli.errors import CarefulGroup, show_traceback
 from fairtest.cli.profile import errors
 from fairtest.cli.test import test
@@ -41,6 +42,7 @@ def cli() -> None:
 
 
 cli.add_command(demo)
+cli.add_command(discover)
 cli.add_command(test)
 cli.add_command(errors)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtest.contexts.search import FoundLabels
 from fairtest.data.holdout import TRAIN
 from fairtest.pipeline.answers import put
 from fairtest.pipeline.search import engine_of
@@ -35,8 +36,24 @@ def _lines(investigation: Investigation) -> Iterator[str]:
     for question, found in zip(investigation.questions, training.found, strict=True):
         yield ""
         yield f"{question.protected.name} → {question.output.name}, by {question.metric.name}"
+        if isinstance(found, FoundLabels):
+            yield from _labels(question, found)
+            continue
         yield f"{len(found.contexts) - 1:,} contexts proposed of {found.looked_at:,} looked at."
         yield from _strongest(investigation, question, found)
+
+
+def _labels(question: Question, found: FoundLabels) -> Iterator[str]:
+    """Yield the labels with most evidence, and where."""
+    names = question.output.levels
+    number = len(set(found.places.tolist()))
+    yield f"{number:,} labels proposed of {len(names):,}, {len(found.contexts):,} times, everybody included."
+    order = sorted(range(len(found.contexts)), key=lambda i: (-found.evidence[i], i))
+    yield "Evidence in the training set (standard deviations from no link), the label, and where:"
+    for i in order[:MOST_SHOWN]:
+        yield f"{found.evidence[i]:>5.1f}  {names[found.places[i]]}: {found.contexts[i]}"
+    if len(order) > MOST_SHOWN:
+        yield f"… and {len(order) - MOST_SHOWN:,} more with less evidence."
 
 
 def _strongest(investigation: Investigation, question: Question, found: Found) -> Iterator[str]:

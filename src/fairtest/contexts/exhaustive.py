@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["FEWEST_OUTSIDE", "LEAST_LINK", "Candidates", "ItemAxis", "conjunctions", "feasible_depth", "item_axes"]
+__all__ = [
+    "FEWEST_OUTSIDE",
+    "LEAST_LINK",
+    "Candidates",
+    "ItemAxis",
+    "conjunctions",
+    "feasible_depth",
+    "item_axes",
+    "peaks",
+]
 
 MOST_NUMBERS = 4_000_000
 """The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
@@ -240,15 +249,20 @@ class _Evaluated:
     @property
     def peaks(self) -> BoolArray:
         """Candidates that no neighbouring threshold of one of their predicates shows more surely."""
-        sure = np.where(self.enough, np.abs(np.nan_to_num(self.z)), -np.inf)
-        keep = self.enough.copy()
-        for place, axis in enumerate(self._axes):
-            values, kept = np.moveaxis(sure, place, 0), np.moveaxis(keep, place, 0)
-            for run in axis.runs:
-                part = values[run]
-                kept[run][:-1] &= part[:-1] >= part[1:]
-                kept[run][1:] &= part[1:] > part[:-1]
-        return keep
+        return peaks(np.abs(np.nan_to_num(self.z)), self.enough, self._axes)
+
+
+def peaks(sure: FloatArray, enough: BoolArray, axes: Sequence[ItemAxis]) -> BoolArray:
+    """Return which candidates, one axis for each attribute's predicates, no neighbouring threshold surpasses."""
+    sure = np.where(enough, sure, -np.inf)
+    keep = enough.copy()
+    for place, axis in enumerate(axes):
+        values, kept = np.moveaxis(sure, place, 0), np.moveaxis(keep, place, 0)
+        for run in axis.runs:
+            part = values[run]
+            kept[run][:-1] &= part[:-1] >= part[1:]
+            kept[run][1:] &= part[1:] > part[:-1]
+    return keep
 
 
 def _cell_by_cell(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

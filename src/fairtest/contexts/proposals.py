@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import FloatArray
 
-__all__ = ["Searcher", "half_link"]
+__all__ = ["Searcher", "covered", "half_link"]
 
 EXHAUSTIVE_DEPTH = 3
 MOST_FIXED = 5000
@@ -118,7 +118,7 @@ class Searcher:
         few = conjunctions(
             self._engine, self._target, axes, self._strength, depth=depth, min_people=self._settings.min_people
         )
-        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not _covered(c, depth))
+        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
         others = (Context(), *deep)
         z, link = self.evidence(others)
         if few.wide:
@@ -158,7 +158,7 @@ class Searcher:
         return here.z, link
 
 
-def _covered(context: Context, depth: int) -> bool:
+def covered(context: Context, depth: int) -> bool:
     """Whether the exhaustive search has looked at a context: few predicates, on different attributes."""
     return len(context) <= depth and len(context.columns) == len(context)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Found", "SearchSettings"]
+__all__ = ["Found", "FoundLabels", "SearchSettings"]
 
 
 @dataclass(frozen=True)
@@ -60,3 +60,24 @@ class Found:
     looked_at: int
     evidence: FloatArray
     sign: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLabels(Found):
+    """The labels a search proposes, each with contexts: the first of every label is the whole population.
+
+    ``contexts``, ``evidence`` and ``sign`` have an entry for each label and context.
+
+    Attributes
+    ----------
+    places
+        Which label each entry is about.
+    strongest
+        The labels kept over everybody, in the order of the regression.
+    rare
+        How many labels were left out because too few people have them (or have them not).
+    """
+
+    places: IntArray
+    strongest: tuple[int, ...]
+    rare: int

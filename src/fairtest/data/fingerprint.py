@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import EPOCH
+from fairtest.data.table import EPOCH, FlagColumn
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairtest.data.table import Column, Table
+    from fairtest.data.table import Column, Sets, Table
     from fairtest.types import Level
 
 __all__ = ["fingerprint"]
@@ -53,7 +53,10 @@ def fingerprint(table: Table) -> str:
         for start in range(0, table.n_rows, BLOCK):
             rows = np.zeros(min(BLOCK, table.n_rows - start), dtype=np.uint64)
             for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
-                rows += _column_hashes(column, slice(start, start + BLOCK), salt, hashes)
+                if isinstance(column, FlagColumn):
+                    _add_flags(rows, column, start, hashes)
+                else:
+                    rows += _column_hashes(column, slice(start, start + BLOCK), salt, hashes)
             rows = _mixed(rows)
             total += rows.sum(dtype=np.uint64)
             crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
@@ -63,10 +66,34 @@ def fingerprint(table: Table) -> str:
 
 def _column_hashes(column: Column, rows: slice, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the hash of each row's value, salted with the column's name."""
+    if column.sets is not None:
+        return _set_hashes(column.sets, rows, salt)
     if column.codes is not None:
         return hashes[column.codes[rows]]  # −1 is the last: missing
     assert column.values is not None
     return _mixed(_number_bits(column.values[rows]) ^ salt)
+
+
+def _set_hashes(sets: Sets, rows: slice, salt: np.uint64) -> NDArray[np.uint64]:
+    """Return the hash of each row's set: whatever the order of its items, and however often they are named."""
+    ends = np.append(0, sets.ends)[rows.start : rows.stop + 1]
+    kinds = max(len(sets.items), 1)
+    row, item = np.divmod(
+        np.unique(np.repeat(np.arange(ends.size - 1), np.diff(ends)) * kinds + sets.codes[ends[0] : ends[-1]]), kinds
+    )
+    totals = np.full(ends.size - 1, salt)
+    np.add.at(totals, row, _mixed(_levels_bits(sets.items) ^ salt)[item])
+    gone = sets.missing[(sets.missing >= rows.start) & (sets.missing < rows.stop)] - rows.start
+    totals[gone] = MISSING ^ salt
+    return _mixed(totals)
+
+
+def _add_flags(rows: NDArray[np.uint64], column: FlagColumn, start: int, hashes: NDArray[np.uint64]) -> None:
+    """Add the hashes of a column of flags: those of the frequent level to all, the difference to the others."""
+    rows += hashes[0]
+    for at, own in ((column.at, hashes[1]), (column.gone, hashes[-1])):
+        first, last = np.searchsorted(at, (start, start + BLOCK))
+        rows[at[first:last] - start] += own - hashes[0]
 
 
 def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +15,7 @@ from fairtest.data.pandas_columns import is_pandas, pandas_column
 from fairtest.exceptions import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.types import Level
 
@@ -54,8 +55,8 @@ def column_names(data: Any) -> list[str]:
     return _arrow(data).columns if names is None else [str(name) for name in names]
 
 
-def raw_columns(data: Any) -> list[RawColumn]:
-    """Return every column of a frame in a normal type.
+def raw_columns(data: Any) -> Iterator[RawColumn]:
+    """Return every column of a frame in a normal type, one after the other: of thousands, not all at once.
 
     Examples
     --------
@@ -67,8 +68,10 @@ def raw_columns(data: Any) -> list[RawColumn]:
     if isinstance(data, pl.LazyFrame):
         data = _of_query(data.collect)
     if library_of(data) == "arrow":
-        return _arrow_columns(data)
-    return [_column(data, position, name) for position, name in enumerate(names)]
+        return iter(_arrow_columns(data))
+    if isinstance(data, Mapping):
+        return map(_from_values, names, data.values())
+    return (_column(data, position, name) for position, name in enumerate(names))
 
 
 def raw_column(data: Any, name: str) -> RawColumn:
@@ -99,7 +102,7 @@ def check_names(names: Sequence[str], where: str = "The data") -> None:
                 f"{where} must name every column; column {position} of {len(names)} has no name. Name it or leave "
                 "it out (pandas writes its index as a column without a name: write the file with index=False)."
             )
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         shown = ", ".join(repr(name) for name in twice[:5])
         raise InputError(f"{where} must not have two columns of one name; {shown} occurs more than once. Rename one.")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from fairtest.data.levels import are_whole, as_floats, at_most, encode, identify, many_at_first
-from fairtest.data.table import Column, Number
+from fairtest.data.table import Column, FlagColumn, Number, Sets
 from fairtest.exceptions import InputError, unknown_name
 from fairtest.types import Kind
 
@@ -39,6 +39,9 @@ QUANTITIES = frozenset(
     ]
 )  # fmt: skip
 """Words in a name that say a quantity is meant, however few its values."""
+
+FEW_ONES = 8
+"""A column of 0 and 1 keeps just the rows with a 1 where those are at most one in so many."""
 
 IDENTIFIERS = frozenset(["code", "guid", "id", "identifier", "idx", "index", "key", "nbr", "pk", "uid", "uuid"])
 
@@ -138,6 +141,9 @@ def _inferred(raw: RawColumn, values: pl.Series) -> Column:
         return _levelled(raw, values, "no values")
     if values.dtype == pl.String and not raw.category:
         return _text(raw, values)
+    flags = _flags(raw, values)
+    if flags is not None:
+        return flags
     few = at_most(values, FEW)
     if few == 2 or values.dtype == pl.Boolean or raw.category:
         return _levelled(raw, values, "categories" if raw.category else _type(values))
@@ -147,6 +153,29 @@ def _inferred(raw: RawColumn, values: pl.Series) -> Column:
     if values.dtype == pl.Float64 and not are_whole(values):
         return _numeric(raw, values, "numbers with decimals")
     return _whole(raw, values, few)
+
+
+def _flags(raw: RawColumn, values: pl.Series) -> FlagColumn | None:
+    """Return a column of booleans, or of 0 and 1, in which few are true; None for any other."""
+    ones = values if values.dtype == pl.Boolean else _ones(values)
+    if ones is None or raw.category:
+        return None
+    true, missing = int(ones.sum() or 0), values.null_count()
+    if not true or true * FEW_ONES > len(values) or true + missing == len(values):
+        return None
+    at, gone = (s.arg_true().to_numpy().astype(np.int32) for s in (ones.fill_null(False), values.is_null()))
+    levels = (False, True) if values.dtype == pl.Boolean else (0, 1)
+    return FlagColumn(raw.name, f"{_type(values)}, 2 values", levels, len(values), at, gone)
+
+
+def _ones(values: pl.Series) -> pl.Series | None:
+    """Return where numbers that are all 0 or 1 are 1; None where some are neither."""
+    if values.dtype not in (pl.Int64, pl.Float64) or values.min() != 0 or values.max() != 1:
+        return None
+    ones = values == 1
+    if values.dtype == pl.Float64 and not ((values == 0) | ones).all():
+        return None
+    return ones
 
 
 def _whole(raw: RawColumn, values: pl.Series, few: int | None) -> Column:
@@ -264,7 +293,20 @@ def _nested(raw: RawColumn, declared: Declared) -> Column:
         )
     rows = len(raw)
     codes = np.full(rows, -1, dtype=np.int32)
-    return Column(raw.name, Kind.IDENTIFIER, "nested values cannot be used", rows, (), codes)
+    if raw.sets is None:
+        return Column(raw.name, Kind.IDENTIFIER, "nested values cannot be used", rows, (), codes)
+    sets = _sets(raw.sets)
+    reason = f"sets of labels, {len(sets.items)} different"
+    return Column(raw.name, Kind.IDENTIFIER, reason, int(sets.missing.size), (), codes, sets=sets)
+
+
+def _sets(lists: pl.Series) -> Sets:
+    """Return lists of text as sets of items."""
+    known = lists.fill_null([])
+    ends = np.cumsum(known.list.len().to_numpy(), dtype=np.int64)
+    items, codes = encode(known.filter(known.list.len() > 0).explode())
+    missing = lists.is_null().arg_true().to_numpy().astype(np.int32)
+    return Sets(tuple(map(str, items)), ends, codes, missing)
 
 
 def _names(parameter: str, names: Iterable[str]) -> frozenset[str]:

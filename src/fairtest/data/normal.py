@@ -21,6 +21,7 @@ __all__ = ["RawColumn", "nested", "normal", "nulled", "objects", "text", "withou
 WITH_TIMES = "with times of day"
 
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$"
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 _NESTED = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 
 
@@ -40,6 +41,8 @@ class RawColumn:
         What was lost on the way: the times of day.
     rows
         How many rows a column of nested values has.
+    sets
+        The lists of text, where the values are lists of text, numbers or booleans.
     """
 
     name: str
@@ -48,6 +51,7 @@ class RawColumn:
     category: bool = False
     note: str = ""
     rows: int = 0
+    sets: pl.Series | None = None
 
     def __len__(self) -> int:
         return self.rows if self.values is None else len(self.values)
@@ -74,6 +78,8 @@ def normal(name: str, series: pl.Series) -> RawColumn:
         wall, days = series.dt.replace_time_zone(None), series.dt.date()
         note = WITH_TIMES if (days.cast(wall.dtype) != wall).any() else ""
         return RawColumn(name, days.alias(name), note=note)
+    if isinstance(kind, pl.List | pl.Array):
+        return _lists(name, series)
     plain = _plain(series)
     return nested(name, len(series)) if plain is None else RawColumn(name, plain.alias(name))
 
@@ -81,6 +87,26 @@ def normal(name: str, series: pl.Series) -> RawColumn:
 def nested(name: str, rows: int) -> RawColumn:
     """Return the column of values that cannot be used."""
     return RawColumn(name, None, rows=rows)
+
+
+def _lists(name: str, series: pl.Series) -> RawColumn:
+    """Return a column of lists; of text if they hold single values, so that they can be sets of labels."""
+    inner = series.dtype.inner  # type: ignore[attr-defined]
+    if inner.is_nested() or inner in (pl.Object, pl.Binary):
+        return nested(name, len(series))
+    lists = series.cast(pl.List(pl.String)).list.drop_nulls()
+    return RawColumn(name, None, rows=len(series), sets=lists)
+
+
+def _listed(name: str, values: Sequence[Any]) -> RawColumn:
+    """Return a column of Python lists, tuples, sets or arrays; usable if they hold single values."""
+    lists: list[list[str] | None] = []
+    for value in values:
+        items = None if value is None else list(value)
+        if items is not None and any(isinstance(item, (*_NESTED, bytes)) for item in items):
+            return nested(name, len(values))
+        lists.append(None if items is None else [str(item) for item in items if not _is_missing(item)])
+    return RawColumn(name, None, rows=len(values), sets=pl.Series(name, lists, dtype=pl.List(pl.String)))
 
 
 def _plain(series: pl.Series) -> pl.Series | None:
@@ -175,6 +201,8 @@ def objects(name: str, values: Sequence[Any]) -> RawColumn:
     """
     present = [None if _is_missing(value) else value for value in values]
     found = {type(value) for value in present if value is not None}
+    if found and all(issubclass(t, _LISTS) for t in found):
+        return _listed(name, present)
     if any(issubclass(t, _NESTED) for t in found):
         return nested(name, len(values))
     if found and all(issubclass(t, dt.datetime) for t in found):

@@ -8,21 +8,24 @@ import os
 import re
 import zlib
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fairtest.data.delimited import decoded, read_delimited
-from fairtest.data.frames import first_line, library_of, raw_columns
+from fairtest.data.frames import column_names, first_line, library_of, raw_columns
 from fairtest.data.kinds import Declared, column_of
-from fairtest.data.normal import RawColumn, without
+from fairtest.data.normal import without
 from fairtest.data.table import Table
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fairtest.data.normal import RawColumn
+    from fairtest.data.table import Column
     from fairtest.types import Level
 
 __all__ = ["read_table"]
@@ -89,45 +92,50 @@ def read_table(
     declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
     absent = _missing(missing)
     _check_delimiter(delimiter)
-    library, columns, called = _columns(data, absent, delimiter, encoding)
-    declared.check(column.name for column in columns)
-    rows = _height(columns, called)
-    return Table(name or called, library, rows, {column.name: column_of(column, declared) for column in columns})
+    library, names, columns, called = _columns(data, absent, delimiter, encoding)
+    declared.check(names)
+    lengths: dict[str, int] = {}
+    encoded: dict[str, Column] = {}
+    for column in columns:
+        lengths[column.name] = len(column)
+        encoded[column.name] = column_of(column, declared)
+    return Table(name or called, library, _height(lengths, called), encoded)
 
 
 def _columns(
     data: Any, missing: list[object], delimiter: str | None, encoding: str | None
-) -> tuple[str, list[RawColumn], str]:
-    """Return where the data came from, its columns, and what to call it."""
+) -> tuple[str, list[str], Iterable[RawColumn], str]:
+    """Return where the data came from, the names of its columns, the columns, and what to call it."""
     if isinstance(data, str | os.PathLike):
         path = Path(os.fsdecode(data))
-        library, columns = _file(path, missing, delimiter, encoding)
-        return library, columns, path.name or str(path)
+        library, names, columns = _file(path, missing, delimiter, encoding)
+        return library, names, columns, path.name or str(path)
     library_name = library_of(data)
     if library_name is None:
         raise InputError(
             "The data must be a pandas or polars frame, an Arrow table, a dictionary of columns, or the path of "
             f"{READABLE} or of a folder of Parquet files. Got {_described(data)} instead."
         )
-    return library_name, [without(column, missing) for column in raw_columns(data)], "data"
+    return library_name, column_names(data), (without(column, missing) for column in raw_columns(data)), "data"
 
 
 def _file(
     path: Path, missing: list[object], delimiter: str | None, encoding: str | None
-) -> tuple[str, list[RawColumn]]:
+) -> tuple[str, list[str], Iterable[RawColumn]]:
     if _is(Path.is_dir, path):
-        return "parquet", _parquet(_parts(path), str(path), missing)
+        return "parquet", *_parquet(_parts(path), str(path), missing)
     if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
-        return "parquet", _parquet([path], str(path), missing)
+        return "parquet", *_parquet([path], str(path), missing)
     content = _unpacked(_content(path), path, encoding)
     if content.startswith(_PARQUET):
-        return "parquet", _parquet([io.BytesIO(content)], str(path), missing)
+        return "parquet", *_parquet([io.BytesIO(content)], str(path), missing)
     text = decoded(_recognised(content, path, encoding), encoding, str(path))
     if b"\x00" in text:
         raise InputError(f"{path} is not a text file: it has null bytes. The data must be {READABLE}.")
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes):
         delimiter = "\t"
-    return "csv", read_delimited(text, where=str(path), delimiter=delimiter, missing=missing)
+    columns = read_delimited(text, where=str(path), delimiter=delimiter, missing=missing)
+    return "csv", [column.name for column in columns], columns
 
 
 def _is(question: Callable[[Path], bool], path: Path) -> bool:
@@ -207,7 +215,7 @@ def _parts(folder: Path) -> list[Path]:
     return files
 
 
-def _parquet(files: list[Any], where: str, missing: list[object]) -> list[RawColumn]:
+def _parquet(files: list[Any], where: str, missing: list[object]) -> tuple[list[str], Iterable[RawColumn]]:
     try:
         frames = [pl.read_parquet(file, hive_partitioning=False) for file in files]
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -225,15 +233,15 @@ def _parquet(files: list[Any], where: str, missing: list[object]) -> list[RawCol
         raise InputError(
             f"The Parquet files of {where} must agree on the types of columns: {first_line(error)}"
         ) from error
-    return [without(column, missing) for column in raw_columns(whole)]
+    return whole.columns, (without(column, missing) for column in raw_columns(whole))
 
 
-def _height(columns: list[RawColumn], called: str) -> int:
-    lengths = {len(column) for column in columns}
-    if len(lengths) > 1:
-        shown = ", ".join(f"{column.name!r} has {len(column)}" for column in columns[:6])
+def _height(lengths: Mapping[str, int], called: str) -> int:
+    different = set(lengths.values())
+    if len(different) > 1:
+        shown = ", ".join(f"{name!r} has {length}" for name, length in islice(lengths.items(), 6))
         raise InputError(f"The columns of a dictionary must have the same number of rows; {shown}.")
-    rows = lengths.pop()
+    rows = different.pop()
     if rows == 0:
         raise InputError(f"{called} has column names and no rows. The data must have at least one row.")
     return rows

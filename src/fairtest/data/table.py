@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, Level
 
-__all__ = ["Column", "Number", "Table"]
+__all__ = ["Column", "FlagColumn", "Number", "Sets", "Table"]
 
 EPOCH = dt.date(1970, 1, 1)
 
@@ -30,6 +30,28 @@ class Number(StrEnum):
     INTEGER = "integer"
     REAL = "real"
     DATE = "date"
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """A set of items for every row, one after the other.
+
+    Attributes
+    ----------
+    items
+        The names of the items, sorted.
+    ends
+        Where the items of each row end; they begin where those of the row before end.
+    codes
+        The items of all rows, as positions in ``items``.
+    missing
+        The rows of which nothing is known; a row without items is another thing.
+    """
+
+    items: tuple[str, ...]
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    missing: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +73,8 @@ class Column:
         Why the column has its kind, in words: ``"text, 16 values"``, ``"declared numeric"``.
     missing
         How many rows have no value.
+    sets
+        For a column whose values are lists: what is in them. Only Discovery can use it.
     """
 
     name: str
@@ -61,6 +85,7 @@ class Column:
     codes: NDArray[np.int32] | None = None
     values: FloatArray | None = None
     number: Number = Number.REAL
+    sets: Sets | None = None
 
     @property
     def distinct(self) -> int | None:
@@ -78,6 +103,43 @@ class Column:
     def level_of(self, number: float) -> Level:
         """Return a number of this column the way the user would write it."""
         return written(number, self.number)
+
+
+class FlagColumn(Column):
+    """A binary column of which only the rows with the rarer, second level are kept: ten thousand of them fit.
+
+    Attributes
+    ----------
+    at
+        The rows with the second level, in order.
+    gone
+        The rows without a value, in order.
+    """
+
+    at: NDArray[np.int32]
+    gone: NDArray[np.int32]
+    n_rows: int
+
+    def __init__(
+        self,
+        name: str,
+        reason: str,
+        levels: tuple[Level, Level],
+        n_rows: int,
+        at: NDArray[np.int32],
+        gone: NDArray[np.int32],
+    ) -> None:
+        given = {"name": name, "kind": Kind.BINARY, "reason": reason, "missing": int(gone.size), "levels": levels}
+        for field, value in (given | {"n_rows": n_rows, "at": at, "gone": gone}).items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The position of each row's value in ``levels``, −1 where it is missing."""
+        codes = np.zeros(self.n_rows, dtype=np.int32)
+        codes[self.at] = 1
+        codes[self.gone] = -1
+        return codes
 
 
 @dataclass(frozen=True, eq=False)

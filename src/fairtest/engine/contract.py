@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.labels import Labels
     from fairtest.summaries import Target
     from fairtest.types import IntArray
 
-__all__ = ["Engine", "Frontier", "Profiles", "Rows"]
+__all__ = ["Engine", "Frontier", "LabelCounter", "LabelRows", "Profiles", "Rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,46 @@ class Frontier(Protocol):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """The people of one context: the protected attribute, the stratum, and a sparse column for each of some labels."""
+
+    protected: NDArray[Any]
+    stratum: IntArray
+    labels: Any
+
+    def __len__(self) -> int:
+        return len(self.stratum)
+
+
+class LabelCounter(Protocol):
+    """Counts the people of one set who have each of many labels, in any context; ``places`` are those of labels."""
+
+    n_people: int
+
+    @property
+    def people(self) -> IntArray:
+        """How many people of the set have each label."""
+
+    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
+        """Return the sums by the codes of some axes: ``[code, …, label, *cell_shape, *sum_shape]``."""
+
+    def nodes(self, node: IntArray, n_nodes: int, axis: Axis, places: IntArray) -> NDArray[Any]:
+        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``.
+
+        ``node`` has the node of each person of the set, −1 for none.
+        """
+
+    def advance(self, node: IntArray, axes: Sequence[Axis | None], child: IntArray) -> IntArray:
+        """Return everybody's node one level further down a tree: see :meth:`Frontier.advance`."""
+
+    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
+        """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
+
+    def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
+        """Return who in a context has which of some labels, person by person."""
+
+
 class Engine(Protocol):
     """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`."""
 
@@ -105,3 +146,6 @@ class Engine(Protocol):
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
+
+    def label_counter(self, number: int, target: Target, labels: Labels) -> LabelCounter:
+        """Return what counts labels in a set; the target's output may be any one of them."""

@@ -12,6 +12,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Profiles, Rows
 from fairtest.engine.histogram import Cells, add_up, cells_of
 from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
+from fairtest.engine.labels import MemoryLabelCounter
 from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
+    from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
     from fairtest.summaries import Target
@@ -221,6 +223,10 @@ class MemoryEngine:
         if (number, target) not in self._left_out:
             self._people_of(number, target)
         return self._left_out[number, target]
+
+    def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
+        """Return what counts labels in a set."""
+        return MemoryLabelCounter(self._table, self._set(number), target, labels, self.axis, self.codes)
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return every row's code on an axis."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.labels import label_part
 from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
@@ -75,6 +76,7 @@ class Describer:
             strata=self._strata(i, people),
             ratio=ratio,
             ratio_interval=ratio_interval,
+            label=None if label_part(self._question.output) is None else self._question.output.name,
             notes=(*estimates.notes[i], *self._left_out_strata(i)),
         )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import GroupMoments, Summary, Target
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["test_summary"]
+__all__ = ["remote", "test_summary"]
 
 REMOTE = 1e4
 """Raw sums of squares so many times larger than the centred ones are taken again."""
@@ -36,7 +36,7 @@ def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Cond
     if isinstance(summary, Counts):
         return summary
     sums = summary.sums.copy()
-    left = np.flatnonzero(_remote(summary))
+    left = np.flatnonzero(remote(summary))
     for _ in range(MOST_CENTRES):
         if not left.size:
             break
@@ -44,7 +44,7 @@ def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Cond
         about = _about(target, _like(summary, sums[largest][None]))
         again = about.wrap(engine.tables(number, [conditions[i] for i in left.tolist()], about))
         assert not isinstance(again, Counts)
-        near = ~_remote(again)
+        near = ~remote(again)
         sums[left[near]] = again.sums[near]
         left = left[~near & (left != largest)]
     return _like(summary, sums)
@@ -57,7 +57,7 @@ def _like(summary: Moments | GroupMoments, sums: FloatArray) -> Moments | GroupM
     return replace(summary, sums=sums)
 
 
-def _remote(summary: Moments | GroupMoments) -> BoolArray:
+def remote(summary: Moments | GroupMoments) -> BoolArray:
     """Whether a context has a stratum whose numbers are far from the centre in terms of their spread."""
     if isinstance(summary, Moments):
         centred = summary.by_stratum.sums

@@ -97,6 +97,19 @@ class Asked:
     strata_evidence: FloatArray | None = None
     title: str = ""
 
+    @property
+    def populations(self) -> IntArray:
+        """Where the whole population is asked about."""
+        return np.zeros(1, dtype=int)
+
+    def target_of(self, i: int) -> Target:  # noqa: ARG002 - the same for all contexts of one question
+        """Return what is counted for one context."""
+        return self.target
+
+    def counted(self, engine: Engine, number: int) -> Summary:
+        """Return the summary of every context in a set."""
+        return test_summary(engine, number, self.conditions, self.target)
+
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
@@ -148,7 +161,8 @@ class Validated:
 class _Member:
     """A batch on its way through the family: its raw p-values, and the samplers of those that must be drawn.
 
-    ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in.
+    ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in. ``populations`` always
+    get an interval.
     """
 
     batch: Batch
@@ -158,6 +172,7 @@ class _Member:
     evidence: FloatArray
     sign: FloatArray
     n_strata: int
+    populations: IntArray | None
 
     def settle(self) -> None:
         """Fill in the p-values that are known without draws; the others are open."""
@@ -170,13 +185,13 @@ class _Member:
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested."""
-    summaries = [test_summary(engine, settings.number, a.conditions, a.target) for a in asked]
+    summaries = [a.counted(engine, settings.number) for a in asked]
     family: list[_Member] = []
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
     for a, summary in zip(asked, summaries, strict=True):
         with in_question(a.title):
             whole = _contexts(engine, a, summary, settings)
-            family.append(_member(whole, smallest, settings, a.evidence, a.sign))
+            family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
             if a.target.strata is not None:
                 strata = _strata(whole, a.target.n_strata)
                 nothing = np.zeros(len(strata))
@@ -195,7 +210,7 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Describe all questions on a set without testing: effects and single intervals, no p-values."""
-    summaries = [test_summary(engine, settings.number, a.conditions, a.target) for a in asked]
+    summaries = [a.counted(engine, settings.number) for a in asked]
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = _contexts(engine, a, summary, settings)
@@ -231,7 +246,7 @@ def _joint_null(engine: Engine, asked: Sequence[Asked], family: Sequence[_Member
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
     def fetch(i: int) -> Rows:
-        return engine.rows(settings.number, asked.conditions[i], asked.target)
+        return engine.rows(settings.number, asked.conditions[i], asked.target_of(i))
 
     return Batch(asked.question.metric, summary, fetch, settings.seed)
 
@@ -253,13 +268,14 @@ def _member(
     evidence: FloatArray,
     sign: FloatArray,
     n_strata: int = 0,
+    populations: IntArray | None = None,
 ) -> _Member:
     """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
     procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
     p, samplers = procedure.p_values(batch, smallest)
     enough = batch.size >= (settings.stratum_people if n_strata else 0)
     kept = {i: s for i, s in samplers.items() if enough[i]}
-    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign, n_strata)
+    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign, n_strata, populations)
 
 
 def _n_strata(summary: Summary) -> int:
@@ -354,7 +370,7 @@ def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings) 
         else:
             with np.errstate(invalid="ignore"):
                 wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
-            wanted[0] = True
+            wanted[member.populations] = True
         estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings))
     return estimates
 

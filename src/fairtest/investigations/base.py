@@ -74,6 +74,11 @@ class Investigation(ABC):
         """Return what the application did, as the metric sees it."""
 
     @property
+    def output_kind(self) -> Kind:
+        """The kind of what is compared between groups."""
+        return self.output.kind
+
+    @property
     def outputs(self) -> frozenset[str]:
         """The columns that hold what the application did: never contexts."""
         return frozenset(self.output.columns)
@@ -128,7 +133,7 @@ class Investigation(ABC):
         for names in self.groups:
             protected = protected_variable(self.source, names)
             chosen = named.get(protected.name, self._usual_metric(protected))
-            metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output.kind))
+            metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output_kind))
             contextual = self.contexts_for(protected)
             questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
         return tuple(questions)

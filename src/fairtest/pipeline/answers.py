@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.scoring import Strength
+from fairtest.contexts.search import FoundLabels
 from fairtest.exceptions import in_question
 from fairtest.inference.describe import Describer
+from fairtest.inference.label_asked import LabelAsked, by_label
 from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.inference.verdict import detectable, verdict
+from fairtest.investigations.discovery import LabelQuestion
 from fairtest.pipeline.choices import chosen_correction
-from fairtest.pipeline.search import engine_of, searcher_of
+from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
 from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
@@ -44,6 +47,8 @@ def put(source: DataSource, question: Question, found: Found, title: str = "") -
     """Return a question as it is put to a test set: with its contexts, the whole population first."""
     engine = engine_of(source)
     with in_question(title):
+        if isinstance(found, FoundLabels) and isinstance(question, LabelQuestion):
+            return replace(put_labels(source, question, found), title=title)
         conditions = conditions_of(found.contexts, engine.axis)
         target = question.test_target(source, len(found.contexts))
         strata = None
@@ -55,7 +60,92 @@ def put(source: DataSource, question: Question, found: Found, title: str = "") -
 def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     settings = test_settings(source, choices, min_size)
-    return [_attribute(source, v, choices) for v in validate(engine_of(source), asked, settings)]
+    return [
+        label_results(source, v, choices) if isinstance(v.asked, LabelAsked) else attribute_result(source, v, choices)
+        for v in validate(engine_of(source), asked, settings)
+    ]
+
+
+def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) -> LabelAsked:
+    """Return the question about labels as it is put to a test set."""
+    conditions = conditions_of(found.contexts, engine_of(source).axis)
+    labels, places = np.unique(found.places, return_inverse=True)
+    strata = None
+    if question.strata is not None and question.metric.evidence is not None:
+        strata = label_searcher(source, question).by_stratum(found.places, found.contexts)
+    parts = []
+    target = question.about(0).test_target(source, len(found.contexts))
+    for number, label in enumerate(labels.tolist()):
+        at = np.flatnonzero(places == number)
+        about = question.about(label)
+        parts.append(
+            Asked(
+                about,
+                replace(target, output=about.output),
+                tuple(found.contexts[i] for i in at),
+                tuple(conditions[i] for i in at),
+                found.evidence[at],
+                found.sign[at],
+            )
+        )
+    return LabelAsked(
+        question,
+        target,
+        found.contexts,
+        conditions,
+        found.evidence,
+        found.sign,
+        strata,
+        parts=tuple(parts),
+        places=places,
+        strongest=tuple(np.searchsorted(labels, found.strongest).tolist()),
+        rare=found.rare,
+    )
+
+
+def label_results(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
+    """Return what the test set says of labels: those over everybody first, then those in contexts.
+
+    Over everybody, labels are shown that are significant, or that the training set ranked among the strongest.
+    """
+    asked = validated.asked
+    assert isinstance(asked, LabelAsked)
+    answers = list(by_label(validated))
+    with np.errstate(invalid="ignore"):
+        clear = [bool(v.contexts.p[0] <= choices.level) for v in answers]
+        told = [bool((v.contexts.p <= choices.level).any()) for v in answers]
+    results = {
+        i: attribute_result(source, v, choices) for i, v in enumerate(answers) if told[i] or i in asked.strongest
+    }
+    everyone = [(i, r.population) for i, r in results.items() if clear[i] or i in asked.strongest]
+    populations = tuple(f for _, f in sorted(everyone, key=lambda pair: _by_strength(asked, pair[1])))
+    inside = [f for r in results.values() for f in r.findings]
+    strata = 0 if validated.strata is None else _significant_strata(validated, choices.level)
+    return AttributeResult(
+        question=asked.question,
+        tested=validated.tested,
+        untestable=int(np.isnan(validated.contexts.p_raw).sum()),
+        significant_contexts=tuple(c for r in results.values() for c in r.significant_contexts),
+        significant_strata=strata,
+        left_out=next(iter(results.values())).left_out if results else 0,
+        population=populations[0],
+        findings=(
+            *(f for f in populations if f.significant),
+            *sorted(inside, key=lambda f: _by_strength(asked, f)),
+        ),
+        detectable=None,
+        labels=populations,
+        parts={asked.parts[i].question.output.name: r for i, r in results.items()},
+        rare=asked.rare,
+    )
+
+
+def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
+    """Return what labels are ordered by: certain ones first, by the bound of the single interval nearest to none."""
+    low, high = finding.interval_single or (np.nan, np.nan)
+    bound = float(nearest_bound(np.array([low]), np.array([high]), asked.question.metric.strength)[0])
+    p = 1.0 if finding.p_value is None else finding.p_value
+    return (not finding.significant, -round(np.nan_to_num(bound), 12), p, -finding.size, finding.output)
 
 
 def test_settings(source: DataSource, choices: TestChoices, min_size: int) -> TestSettings:
@@ -75,7 +165,8 @@ def test_settings(source: DataSource, choices: TestChoices, min_size: int) -> Te
 test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
-def _attribute(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
+def attribute_result(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
+    """Return what the test set says of one question."""
     engine = engine_of(source)
     asked, estimates = validated.asked, validated.contexts
     with np.errstate(invalid="ignore"):

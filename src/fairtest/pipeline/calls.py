@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.contexts.search import SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError, in_question
+from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
@@ -15,6 +16,7 @@ from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     Training,
     as_batch,
+    check_joint,
     check_tolerance,
     check_trained_together,
     chosen_correction,
@@ -26,7 +28,7 @@ from fairtest.pipeline.choices import (
     undivided,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
-from fairtest.pipeline.search import find_contexts, known_contexts, without
+from fairtest.pipeline.search import ask_again, find_contexts, without
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
 
@@ -143,6 +145,7 @@ def test(
     source = batch[0].source
     chosen = chosen_correction(correction, preset, split=source.split)
     check_reusable(source, chosen, tolerance)
+    check_joint(batch, chosen)
     check_trained_together(batch)
     source.budget.check()
     asked = [
@@ -205,10 +208,9 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     found = []
     left_out = 0
     for question, answered, searched in zip(conditional.questions, results.attributes, training.found, strict=True):
-        significant = [c for c in answered.significant_contexts if len(c)]
-        kept = [c for c in significant if not c.columns & set(names)]
-        left_out += len(significant) - len(kept)
-        found.append(known_contexts(investigation.source, question, (searched.contexts[0], *kept)))
+        again, barred = ask_again(investigation.source, question, answered, searched, names)
+        found.append(again)
+        left_out += barred
     conditional.training = Training(results.training, tuple(found))
     test(
         [conditional],
@@ -225,11 +227,14 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
 def audit(
     data: Any,
     protected: str | Sequence[str | tuple[str, ...]],
-    output: str,
+    output: str | Sequence[str],
     *,
     ground_truth: str | None = None,
     error: str | Callable[[Any, Any], Any] | None = None,
     notion: str | None = None,
+    top_k: int | None = None,
+    separator: str | None = None,
+    min_people: int | None = None,
     contextual: Sequence[str] | None = None,
     explanatory: str | Sequence[str] | None = None,
     metrics: Any = None,
@@ -251,11 +256,17 @@ def audit(
 
     ``data`` is what :class:`DataSource` takes, or a source with a test set left; ``source_options`` are its other
     arguments (``conf``, ``train_size``, ``seed``, ``favourable``, …). With a ``ground_truth`` the output is a
-    prediction and its errors are profiled. See :class:`Testing`, :class:`ErrorProfiling`, :func:`train` and
-    :func:`test` for the rest.
+    prediction and its errors are profiled; several outputs, or any of ``top_k``, ``separator`` and ``min_people``, ask
+    for a :class:`Discovery`. See :class:`Testing`, :class:`ErrorProfiling`, :func:`train` and :func:`test` for the
+    rest.
     """
     if ground_truth is None and (error is not None or notion is not None):
         raise InputError("'error' and 'notion' are about predictions: name the 'ground_truth' too.")
+    asked = {"top_k": top_k, "separator": separator, "min_people": min_people}
+    labels: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    one = output if isinstance(output, str) and not labels else None
+    if ground_truth is not None and one is None:
+        raise InputError("A 'ground_truth' is that of one prediction, not of labels. Take it out, or name one output.")
     if isinstance(data, DataSource):
         if source_options:
             raise InputError(f"{', '.join(source_options)}: give these to the DataSource, which is already made.")
@@ -273,11 +284,13 @@ def audit(
         "metrics": metrics,
         "exclude": exclude,
     }
-    investigation = (
-        Testing(source, protected, output, **roles)
-        if ground_truth is None
-        else ErrorProfiling(source, protected, output, ground_truth, error, notion, **roles)
-    )
+    investigation: Investigation
+    if one is None:
+        investigation = Discovery(source, protected, output, **labels, **roles)
+    elif ground_truth is None:
+        investigation = Testing(source, protected, one, **roles)
+    else:
+        investigation = ErrorProfiling(source, protected, one, ground_truth, error, notion, **roles)
     how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}

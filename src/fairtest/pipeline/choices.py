@@ -10,6 +10,7 @@ from fairtest.exceptions import InputError, UsageError, unknown_name
 from fairtest.inference.influence import SCORED
 from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
+from fairtest.investigations.discovery import Discovery
 from fairtest.reporting.assemble import TrainChoices
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Training",
     "as_batch",
+    "check_joint",
     "check_tolerance",
     "check_trained_together",
     "chosen_correction",
@@ -148,6 +150,15 @@ def chosen_correction(name: str | None, preset: str | None = None, *, split: boo
             f"Use one of {plain}."
         )
     return chosen
+
+
+def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
+    """Raise where the correction needs to know how hypotheses depend on each other and nobody does."""
+    if correction.joint and any(isinstance(each, Discovery) for each in batch):
+        raise InputError(
+            f"The correction {correction.name!r} draws all hypotheses together, which is not offered for the many "
+            "labels of a Discovery. Use 'pooled' or 'holm'."
+        )
 
 
 def counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:

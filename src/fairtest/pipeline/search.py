@@ -8,23 +8,26 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from fairtest.contexts.context import Context
+from fairtest.contexts.label_search import LabelSearcher
 from fairtest.contexts.proposals import Searcher
 from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
-from fairtest.contexts.search import Found, SearchSettings
+from fairtest.contexts.search import Found, FoundLabels, SearchSettings
 from fairtest.contexts.tree import grow
 from fairtest.engine.memory import MemoryEngine
 from fairtest.exceptions import InputError
+from fairtest.investigations.discovery import LabelQuestion
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.contexts.context import Context
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.investigations.question import Question
+    from fairtest.reporting.assemble import AttributeResult
 
-__all__ = ["engine_of", "find_contexts", "known_contexts", "searcher_of", "without"]
+__all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -42,7 +45,10 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 
 def find_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
-    """Search the training set for the contexts of one question."""
+    """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if isinstance(question, LabelQuestion):
+        found = label_searcher(source, question, settings)
+        return found.find(question.top_k, question.min_people * source.train_size)
     if not source.split:
         return _fixed_contexts(source, question, settings)
     if question.metric.summary is SummaryKind.ROWS:
@@ -70,12 +76,50 @@ def known_contexts(source: DataSource, question: Question, contexts: tuple[Conte
     return searcher_of(source, question).known(contexts)
 
 
+def ask_again(
+    source: DataSource, question: Question, answered: AttributeResult, searched: Found, barred: tuple[str, ...]
+) -> tuple[Found, int]:
+    """Return the population and the significant contexts of an answer, to be put again given ``barred`` attributes.
+
+    Contexts that speak of these are left out; also returns how many.
+    """
+
+    def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
+        return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
+
+    significant = sum(len(c) > 0 for c in answered.significant_contexts)
+    if not isinstance(question, LabelQuestion):
+        again = kept(answered.significant_contexts)
+        return known_contexts(source, question, (searched.contexts[0], *again)), significant - len(again)
+    place = {name: i for i, name in enumerate(question.labels.names)}
+    told = {place[n]: kept(r.significant_contexts) for n, r in answered.parts.items() if r.significant_contexts}
+    if not told:
+        told = {place[answered.population.output]: ()}
+    entries = [(label, context) for label in sorted(told) for context in (Context(), *told[label])]
+    places, contexts = np.array([label for label, _ in entries]), tuple(context for _, context in entries)
+    evidence, sign = label_searcher(source, question).known(places, contexts)
+    parents = (-1,) * len(entries)
+    again_labels = FoundLabels(contexts, parents, 0, evidence, sign, places, tuple(sorted(told)), 0)
+    return again_labels, significant - (len(entries) - len(told))
+
+
 def searcher_of(source: DataSource, question: Question, settings: SearchSettings | None = None) -> Searcher:
     """Return what searches the training set for one question."""
     settings = settings or SearchSettings(max_depth=1, min_people=1)
     strength = Strength(question.metric, settings.estimate)
     target = question.search_target(source)
     return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table)
+
+
+def label_searcher(
+    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None
+) -> LabelSearcher:
+    """Return what searches the training set for labels."""
+    settings = settings or SearchSettings(max_depth=1, min_people=1)
+    strength = Strength(question.metric, settings.estimate)
+    target = question.about(0).search_target(source)
+    axes = _axes(source, question)
+    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table)
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
-from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Reuse, Settings
+from fairtest.investigations.discovery import Discovery
+from fairtest.reporting.document import (
+    AttributeReport,
+    ColumnNote,
+    DataInfo,
+    LabelSettings,
+    Report,
+    Reuse,
+    Settings,
+)
 from fairtest.reporting.error_words import error_note, names_for
 from fairtest.reporting.numbers import scale_for
 from fairtest.reporting.wording import sentence, verdict_words
@@ -14,6 +23,8 @@ from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.data.table import Column
@@ -57,7 +68,10 @@ class TestChoices:
 
 @dataclass(frozen=True)
 class AttributeResult:
-    """The answer to one question."""
+    """The answer to one question.
+
+    For labels, ``labels`` are the findings over everybody, significant ones first, and ``parts`` the answer about each.
+    """
 
     question: Question
     tested: int
@@ -69,6 +83,9 @@ class AttributeResult:
     findings: tuple[Finding, ...]
     detectable: float | None = None
     outside: int = 0
+    labels: tuple[Finding, ...] = ()
+    parts: Mapping[str, AttributeResult] = field(default_factory=dict)
+    rare: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +118,15 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         notes=results.notes,
         reuse=results.test.reuse,
         errors=error_note(investigation),
+        labels=_labels(investigation),
     )
+
+
+def _labels(investigation: Investigation) -> LabelSettings | None:
+    if not isinstance(investigation, Discovery):
+        return None
+    asked = investigation
+    return LabelSettings(len(asked.labels), asked.top_k, asked.min_people, asked.separator)
 
 
 def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
@@ -117,11 +142,12 @@ def _attribute(
     names, given = names_for(investigation), _strata_names(investigation)
 
     def worded(finding: Finding) -> Finding:
-        words = sentence(finding, found.population, explanatory=given, names=names, least=FEWEST_NAMED)
+        population = found.parts[finding.output].population if found.parts else found.population
+        words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
 
-    shown = (found.population, *found.findings)
+    shown = found.findings if found.labels else (found.population, *found.findings)
     shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
     return AttributeReport(
         name=protected.name,
@@ -132,12 +158,14 @@ def _attribute(
         tested=found.tested,
         untestable=found.untestable,
         significant=len(found.significant_contexts) + found.significant_strata,
-        reported=len(found.findings) + found.population.significant + shown_strata,
+        reported=sum(f.significant for f in shown) + shown_strata,
         left_out=found.left_out,
         population=_with_what_could_be_seen(worded(found.population), found),
         findings=tuple(worded(f) for f in found.findings),
         detectable=found.detectable,
         outside=found.outside,
+        labels=tuple(worded(f) for f in found.labels),
+        rare=found.rare,
     )
 
 
@@ -165,8 +193,19 @@ def _data(investigation: Investigation, number: int) -> DataInfo:
         test=source.holdout.sizes[number],
         fingerprint=source.fingerprint,
         library=source.table.library,
-        columns=tuple(_column(investigation, c) for c in source.table.columns.values()),
+        columns=_columns(investigation),
     )
+
+
+def _columns(investigation: Investigation) -> tuple[ColumnNote, ...]:
+    """Return how each column was used; the columns of labels are one entry."""
+    columns = investigation.source.table.columns.values()
+    if not isinstance(investigation, Discovery):
+        return tuple(_column(investigation, c) for c in columns)
+    held, labels = investigation.outputs, investigation.labels
+    reason = f"{len(labels):,} different" if len(held) == 1 else "a column for each"
+    together = ColumnNote(investigation.output_name, "labels", "output", reason, int(labels.missing.size))
+    return (*(_column(investigation, c) for c in columns if c.name not in held), together)
 
 
 def _column(investigation: Investigation, column: Column) -> ColumnNote:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "Report", "Reuse", "Settings"]
+__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "LabelSettings", "Report", "Reuse", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,28 @@ class Reuse:
 
 
 @dataclass(frozen=True)
+class LabelSettings:
+    """What Discovery was asked to look at.
+
+    Attributes
+    ----------
+    number
+        How many labels there are.
+    top_k
+        How many were kept in each context.
+    min_people
+        The fewest people of the whole table a label may have.
+    separator
+        What is between two labels in a column of text; None where labels are columns or lists.
+    """
+
+    number: int
+    top_k: int
+    min_people: int
+    separator: str | None
+
+
+@dataclass(frozen=True)
 class AttributeReport:
     """What was found for one protected attribute.
 
@@ -144,6 +166,14 @@ class AttributeReport:
         People of the test set left out because the attribute, the output or an explanatory value is missing.
     outside
         Others of the test set whom the question is not about: those who cannot get a false positive, say.
+    population
+        The whole population; for Discovery, with the label that stands out most.
+    findings
+        What is reported, strongest first; for Discovery, the labels over everybody and then those in contexts.
+    labels
+        For Discovery: the labels tested over everybody, significant ones first; empty otherwise.
+    rare
+        For Discovery: how many labels were left out because too few people have them, or have them not.
     """
 
     name: str
@@ -160,6 +190,18 @@ class AttributeReport:
     findings: tuple[Finding, ...]
     detectable: float | None = None
     outside: int = 0
+    labels: tuple[Finding, ...] = ()
+    rare: int = 0
+
+    @property
+    def populations(self) -> tuple[Finding, ...]:
+        """The whole population: one finding, or for Discovery one for each label tested over everybody."""
+        return self.labels or (self.population,)
+
+    @property
+    def inside(self) -> tuple[Finding, ...]:
+        """The findings in contexts."""
+        return tuple(f for f in self.findings if len(f.context))
 
 
 @dataclass(frozen=True)
@@ -187,6 +229,8 @@ class Report:
         the training set; ``significant`` and ``interval`` are what the test set confirms, and there are no p-values.
     errors
         What an error profile is about; None for other kinds.
+    labels
+        For Discovery: which labels were looked at.
     """
 
     version: str
@@ -202,6 +246,7 @@ class Report:
     repeat: str = ""
     reuse: Reuse | None = None
     errors: ErrorNote | None = None
+    labels: LabelSettings | None = None
 
     @property
     def measured(self) -> str:
@@ -220,8 +265,8 @@ class Report:
 
     @property
     def populations(self) -> tuple[Finding, ...]:
-        """The whole population, for each protected attribute."""
-        return tuple(a.population for a in self.attributes)
+        """The whole population, for each protected attribute; for Discovery, with each label tested there."""
+        return tuple(f for a in self.attributes for f in a.populations)
 
     @property
     def looked_at(self) -> int:

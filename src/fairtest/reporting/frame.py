@@ -36,8 +36,9 @@ def as_frame(report: Report) -> Any:
 
 def _rows(report: Report) -> Iterator[dict[str, Any]]:
     for attribute in report.attributes:
-        yield _row(report, attribute, attribute.population, population=True)
-        for finding in attribute.findings:
+        for finding in attribute.populations:
+            yield _row(report, attribute, finding, population=True)
+        for finding in attribute.inside:
             yield _row(report, attribute, finding, population=False)
 
 

@@ -117,12 +117,13 @@ def metric_notes(report: Report) -> list[tuple[str, str]]:
 def funnel(report: Report) -> list[tuple[int, str]]:
     """Return the four numbers of a report, from looked at to reported, with what each counts."""
     settings = report.settings
-    shown_populations = sum(a.population.significant for a in report.attributes)
+    shown_populations = sum(f.significant for f in report.populations)
     besides = f", {count(shown_populations)} of them the whole population" if shown_populations else ""
+    candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
     return [
         (
             report.looked_at,
-            "groups fixed beforehand" if undivided(report) else "candidate groups looked at on the training set",
+            "groups fixed beforehand" if undivided(report) else f"{candidates} looked at on the training set",
         ),
         (report.tested, f"hypotheses {_tested(report)} the test set, populations included"),
         (
@@ -172,7 +173,7 @@ def how_sure(report: Report) -> str:
             if settings.budget > 1
             else ". "
         )
-    if report.findings:
+    if any(a.inside for a in report.attributes):
         text += (
             "That a link is stronger than in the whole population is the best reading of the data, not a separate "
             "test: where intervals overlap it may not be. "
@@ -207,7 +208,20 @@ def left_out(report: Report) -> list[tuple[str, str]]:
         )
     lines += [_missing_people(report, a) for a in report.attributes if a.left_out]
     lines += list(_others(report))
-    return lines
+    return lines + _rare_labels(report)
+
+
+def _rare_labels(report: Report) -> list[tuple[str, str]]:
+    """Return how many labels were too rare to be looked at, for each attribute where that differs."""
+    if report.labels is None:
+        return []
+    few = f"that fewer than about {count(report.labels.min_people)} people have, or have not (min people)"
+    rare = {a.rare: a for a in report.attributes if a.rare}
+    named = len(report.attributes) > 1 and len({a.rare for a in report.attributes}) > 1
+    return [
+        (_many(number, "label"), few + (f", among those with {spoken(a.name)}" if named else ""))
+        for number, a in rare.items()
+    ]
 
 
 def _others(report: Report) -> Iterator[tuple[str, str]]:
@@ -265,7 +279,7 @@ def method(report: Report) -> str:
     ordered = "simultaneous" if settings.preset == "paper" else "single"
     chosen = (
         f"The {count(data.rows)} people were divided at random: {sizes}. "
-        f"On the first, groups were searched for in which the link between attribute and output is strong{within}. "
+        f"On the first, {_searched(report)}{within}. "
         f"On the test set, untouched until then, each was tested once. "
     )
     if undivided(report):
@@ -280,6 +294,17 @@ def method(report: Report) -> str:
         f"effect alone; both stand at {per_cent(1 - settings.level)}. "
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
         f"not lead on luck. Nothing was added to any count."
+    )
+
+
+def _searched(report: Report) -> str:
+    """Return what was done with the training set."""
+    if report.labels is None:
+        return "groups were searched for in which the link between attribute and output is strong"
+    return (
+        "groups were searched for in which some labels stand out; in each, and over everybody, the attribute was "
+        f"regressed on the labels that show a link of their own, and the {count(report.labels.top_k)} that add most to "
+        "the others were kept"
     )
 
 
@@ -334,11 +359,19 @@ def settings_lines(report: Report) -> list[tuple[str, str]]:
         ("Fingerprint", data.fingerprint),
         ("Settings", " · ".join(_setting(k, v) for k, v in asdict(report.settings).items() if v is not None)),
         *[(spoken(a.name), _roles(report, a)) for a in report.attributes],
+        *_label_settings(report),
     ]
     lines.append(("Version", f"FairTest {report.version}, report schema 1"))
     if report.repeat:
         lines.append(("Repeat it", report.repeat))
     return lines
+
+
+def _label_settings(report: Report) -> list[tuple[str, str]]:
+    if report.labels is None:
+        return []
+    given = {k: v for k, v in asdict(report.labels).items() if k != "number" and v is not None}
+    return [("Labels", " · ".join([count(report.labels.number), *(_setting(k, v) for k, v in given.items())]))]
 
 
 def _setting(name: str, value: object) -> str:

@@ -83,6 +83,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "notes": list(report.notes),
         "repeat": report.repeat or None,
         **_errors(report),
+        **({} if report.labels is None else {"labels": _plain(asdict(report.labels))}),
     }
 
 
@@ -117,7 +118,14 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "untestable": int(attribute.untestable),
         "groups": _plain(attribute.groups),
         "outside": int(attribute.outside),
+        **({} if report.labels is None else _labels(report, attribute)),
     }
+
+
+def _labels(report: Report, attribute: AttributeReport) -> dict[str, Any]:
+    """Return what Discovery adds: the labels tested over everybody that are not findings, and how many were rare."""
+    others = [f for f in attribute.labels if not f.significant]
+    return {"rare": attribute.rare, "unconfirmed": [_finding(report, attribute, f) for f in others]}
 
 
 def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> dict[str, Any]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 __all__ = [
-    "Names", "Outcome", "capitalised", "context_words", "fitted_at", "joined", "level_words", "line_words",
-    "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
+    "Names", "Outcome", "big_groups", "capitalised", "context_words", "fitted_at", "joined", "level_words",
+    "line_words", "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
 ]  # fmt: skip
 
 _SMALL = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Group, GroupTable, Table
     from fairtest.types import Level
 
-__all__ = ["boxed", "display_width", "table_lines"]
+__all__ = ["boxed", "display_width", "shortened", "table_lines"]
 
 _LONGEST_NAME = 28
 _MOST_ROWS = 40
@@ -60,7 +60,8 @@ def _padded(text: str, width: int, *, left: bool) -> str:
     return text + space if left else space + text
 
 
-def _shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Return text that takes no more than so many columns, an ellipsis at its end where it was cut."""
     if display_width(text) <= longest:
         return text
     kept = ""
@@ -72,7 +73,7 @@ def _shortened(text: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def _name(value: Level) -> str:
-    return _shortened(level_words(value))
+    return shortened(level_words(value))
 
 
 # Counts ---------------------------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def _count_lines(table: CountTable, width: int) -> list[str]:
 
 def _groups_across(table: CountTable) -> list[str]:
     sizes, everyone = totals(table), sum(totals(table))
-    head = [_shortened(one_line(table.output)), *map(_name, table.columns), "Total"]
+    head = [shortened(one_line(table.output)), *map(_name, table.columns), "Total"]
     body = []
     for i, row in enumerate(table.counts):
         shares = [*rates_of(table, i), _share(sum(row), everyone)]
@@ -116,7 +117,7 @@ def _groups_down(table: CountTable, width: int) -> list[str]:
     """Return one line for each group, the outputs in as many blocks as the width asks for."""
     sizes, everyone = totals(table), sum(totals(table))
     shown = range(min(len(table.columns), _MOST_ROWS))
-    side = [_shortened(one_line(table.protected)), *(_name(table.columns[g]) for g in shown), "Total"]
+    side = [shortened(one_line(table.protected)), *(_name(table.columns[g]) for g in shown), "Total"]
     columns = [
         [_name(value), *_down(row, sizes, shown), *_cells_of([sum(row)], [_share(sum(row), everyone)])]
         for value, row in zip(table.rows, table.counts, strict=True)
@@ -166,7 +167,7 @@ def _group_lines(table: GroupTable, width: int) -> list[str]:
     decimals = decimals_for(n for group in rows for n in (*(group.quantiles or ()), group.mean or 0.0))
     fit = ["fitted"] if table.line is not None else []
     full = boxed(
-        [_shortened(one_line(table.by)), "people", "mean", "deviation", *_QUANTILES, *fit],
+        [shortened(one_line(table.by)), "people", "mean", "deviation", *_QUANTILES, *fit],
         [[*_described(group, decimals), *(quantity(fitted_at(table, group), decimals) for _ in fit)] for group in rows],
     )
     caption = f"{one_line(table.measured)} by {one_line(table.by)}"
@@ -174,7 +175,7 @@ def _group_lines(table: GroupTable, width: int) -> list[str]:
         caption += f"; fitted line: {line_words(table)}"
     if full and display_width(full[0]) > width:
         full = boxed(
-            [_shortened(one_line(table.by)), "people", "mean", "median"],
+            [shortened(one_line(table.by)), "people", "mean", "median"],
             [[*_described(group, decimals)[:3], _described(group, decimals)[6]] for group in rows],
         )
     return [*textwrap.wrap(caption, width), *full, *_more(len(table.rows) - len(rows))]

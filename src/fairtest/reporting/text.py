@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from fairtest.reporting import guide
+from fairtest.reporting.label_tables import label_lines
 from fairtest.reporting.numbers import count, p_statement, rate, scale_for
 from fairtest.reporting.phrases import level_words, one_line
 from fairtest.reporting.reused import confirmation
@@ -66,17 +67,40 @@ def _attribute(report: Report, attribute: AttributeReport, width: int) -> Iterat
     yield from _wrapped(heading, width)
     yield "═" * width
     yield ""
-    yield "Whole population"
-    yield from _finding(report, attribute, attribute.population, width)
-    for number, finding in enumerate(attribute.findings, 1):
+    if report.labels is None:
+        yield "Whole population"
+        yield from _finding(report, attribute, attribute.population, width)
+    else:
+        yield from _labels(report, attribute, width)
+    for number, finding in enumerate(attribute.inside, 1):
         yield ""
         yield "─" * width
         label = f"label {one_line(finding.label)}; " if finding.label is not None else ""
         yield from _wrapped(f"{number}. {label}{one_line(str(finding.context))}", width, rest="   ")
         yield from _finding(report, attribute, finding, width)
-    if not attribute.findings:
+    if not attribute.inside:
         yield ""
         yield "No group with a stronger link is reported."
+
+
+def _labels(report: Report, attribute: AttributeReport, width: int) -> Iterator[str]:
+    """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""
+    size = max(f.size for f in attribute.labels)
+    yield from _wrapped(f"Whole population of size {count(size)}: {_confirmed(attribute)}", width)
+    yield ""
+    for line in label_lines(attribute, guide.metric_name(report, attribute.metric), width):
+        yield from [line] if len(line) <= width else _wrapped(line, width)
+    for finding in attribute.labels:
+        if finding.significant and finding.strata:
+            yield ""
+            yield from _wrapped(f"label {one_line(finding.output)}; everyone", width)
+            yield from _finding(report, attribute, finding, width)
+
+
+def _confirmed(attribute: AttributeReport) -> str:
+    number = sum(f.significant for f in attribute.labels)
+    tested = f"{count(len(attribute.labels))} label{'' if len(attribute.labels) == 1 else 's'} tested there"
+    return f"{count(number)} of {tested} {'goes' if number == 1 else 'go'} with {one_line(attribute.name)}."
 
 
 def _finding(report: Report, attribute: AttributeReport, finding: Finding, width: int) -> Iterator[str]:

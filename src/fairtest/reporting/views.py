@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting import figures, guide
+from fairtest.reporting.label_tables import label_view
 from fairtest.reporting.numbers import (
     UNDEFINED,
     base_metric,
@@ -55,6 +56,7 @@ def page(report: Report) -> View:
         "columns": guide.left_out_columns(report),
         "columns_used": guide.columns_used(report),
         "attributes": attributes,
+        "discovery": report.labels is not None,
         "metrics": [(capitalised(name), meaning) for name, meaning in guide.metric_notes(report)],
         "four_fifths": guide.FOUR_FIFTHS if ratios else "",
         "method": typeset(guide.method(report)),
@@ -75,6 +77,7 @@ def _lead(report: Report) -> Iterator[str]:
 def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
     scale = scale_for(attribute.metric, attribute.population.effect)
     number = len(attribute.findings)
+    shown = _articles(report, attribute)
     return {
         "anchor": f"a{place}",
         "name": capitalised(spoken(attribute.name)),
@@ -83,13 +86,16 @@ def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
         "short": guide.metric_name(report, attribute.metric),
         "roles": _reading(report, attribute),
         "number": f"{count(number)} finding{'' if number == 1 else 's'}",
-        "forest": _forest(attribute, scale, f"a{place}"),
+        "forest": _forest(attribute, shown, scale, f"a{place}"),
         "population": _finding(report, attribute, attribute.population, scale, f"a{place}-p"),
-        "findings": [
-            _finding(report, attribute, finding, scale, f"a{place}-f{n}")
-            for n, finding in enumerate(attribute.findings, 1)
-        ],
+        "labels": label_view(attribute) if report.labels is not None else None,
+        "findings": [_finding(report, attribute, f, scale, f"a{place}-f{n}") for n, f in enumerate(shown, 1)],
     }
+
+
+def _articles(report: Report, attribute: AttributeReport) -> tuple[Finding, ...]:
+    """Return the findings that are shown one by one: labels over everybody only if there are strata to show."""
+    return attribute.findings if report.labels is None or report.explanatory else attribute.inside
 
 
 def _reading(report: Report, attribute: AttributeReport) -> str:
@@ -103,17 +109,17 @@ def _reading(report: Report, attribute: AttributeReport) -> str:
     return "; ".join(parts) + "." if parts else ""
 
 
-def _forest(attribute: AttributeReport, scale: Scale, anchor: str) -> View | None:
-    alike = [f for f in attribute.findings if base_metric(f.metric) == base_metric(attribute.metric)]
-    axis = figures.effect_axis([attribute.population, *alike], scale)
+def _forest(attribute: AttributeReport, shown: Sequence[Finding], scale: Scale, anchor: str) -> View | None:
+    alike = [f for f in shown if base_metric(f.metric) == base_metric(attribute.metric)]
+    everyone = () if attribute.labels else (attribute.population,)
+    axis = figures.effect_axis([*everyone, *alike], scale)
     if axis is None:
         return None
-    known = attribute.population.effect
-    rows = [_forest_row(attribute.population, axis, scale, "Everyone", f"{anchor}-p")]
-    for number, finding in enumerate(attribute.findings, 1):
+    known = None if attribute.labels else attribute.population.effect
+    rows = [_forest_row(f, axis, scale, "Everyone", f"{anchor}-p") | {"diamond": True} for f in everyone]
+    for number, finding in enumerate(shown, 1):
         if finding in alike:
             rows.append(_forest_row(finding, axis, scale, _where(finding), f"{anchor}-f{number}"))
-    rows[0]["diamond"] = True
     return {"axis": axis, "rows": rows, "reference": None if known is None else axis.at(scale.at(known))}
 
 

@@ -245,6 +245,8 @@ def nothing_found(report: Report) -> str:
     what = "any label" if report.kind == "discovery" else spoken(report.subject)
     by = joined([spoken(a.name) for a in report.attributes], "or")
     where = "the one group tested" if report.tested == 1 else f"any of {count(report.tested)} groups tested"
+    if report.kind == "discovery" and report.tested > 1:
+        where = f"any of {count(report.tested)} tests"
     if report.tested == 0:
         return _given(report, f"no link between {what} and {by} could be tested")
     return _given(report, f"no link between {what} and {by} was found in {where}")

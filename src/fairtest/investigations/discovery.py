@@ -1,0 +1,157 @@
+"""Discovery: which of many labels go with a protected attribute, when nobody knows which to suspect?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from fairtest.data.labels import label_columns, labels_of
+from fairtest.data.source import DataSource
+from fairtest.data.variables import Part, Variable
+from fairtest.exceptions import InputError
+from fairtest.investigations.base import Investigation
+from fairtest.investigations.question import Question
+from fairtest.types import Kind, SummaryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.data.labels import Labels
+    from fairtest.investigations.base import Metrics
+
+__all__ = ["TOP_K", "Discovery", "LabelQuestion"]
+
+TOP_K = 35
+MIN_PEOPLE = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelQuestion(Question):
+    """Which of the labels are associated with a protected attribute; ``output`` stands for all of them.
+
+    Attributes
+    ----------
+    top_k
+        How many labels are kept in each context.
+    min_people
+        The fewest people of the whole table a label may have.
+    """
+
+    labels: Labels
+    top_k: int
+    min_people: int
+
+    def about(self, place: int) -> Question:
+        """Return the question about one label."""
+        return Question(self.protected, self.labels.variable(place), self.strata, self.metric, self.contextual)
+
+
+class Discovery(Investigation):
+    """Looks for associations between protected attributes and any of many labels (section 3.3 of the paper).
+
+    For applications that attach labels from a large set: tags of a picture, interests, recommended items. In the whole
+    population and in subpopulations, the labels are found that go with a group; each is then tested by itself.
+
+    Parameters
+    ----------
+    source
+        The people.
+    protected
+        One protected attribute or several: see :class:`Testing`.
+    output
+        Columns of 0 and 1 (or booleans), one for each label; ``"tag_*"`` stands for all columns it fits. Or one column
+        of label sets: lists, or text that is cut at ``separator``.
+    top_k
+        How many labels are kept in each context, by a regression of the protected attribute on them; those are tested.
+    separator
+        What is between two labels, where one column has them as text: ``"|"``. An empty field means that nothing is
+        known of a person; one without labels has the separator alone.
+    min_people
+        Labels that fewer people of the whole table have (or have not) are left out and counted; looked for, in
+        proportion, in the training set.
+    contextual, explanatory, metrics, exclude
+        See :class:`Testing`. By default a label is measured by DIFF, NMI or CORR, as the protected attribute has two
+        values, more, or is a number.
+
+    Examples
+    --------
+    >>> people = {"sex": ["f", "m"] * 100, "tags": ["a|b", "b", "c|a", "|"] * 50}
+    >>> d = Discovery(DataSource(people), protected="sex", output="tags", separator="|")
+    >>> d.labels.names, d.questions[0].metric.name
+    (('a', 'b', 'c'), 'DIFF')
+    """
+
+    kind: ClassVar[str] = "discovery"
+
+    def __init__(
+        self,
+        source: DataSource,
+        protected: str | Sequence[str | tuple[str, ...]],
+        output: str | Sequence[str],
+        top_k: int = TOP_K,
+        separator: str | None = None,
+        min_people: int = MIN_PEOPLE,
+        contextual: Sequence[str] | None = None,
+        explanatory: str | Sequence[str] | None = None,
+        metrics: Metrics = None,
+        exclude: str | Sequence[str] | None = None,
+    ) -> None:
+        self.top_k = _at_least_one("top_k", top_k)
+        self.min_people = _at_least_one("min_people", min_people)
+        self.separator = separator
+        self._columns: tuple[str, ...] = ()
+        if isinstance(source, DataSource):
+            _check(source)
+            self._columns = label_columns(source.table, output)
+            self.labels: Labels = labels_of(source.table, self._columns, separator)
+        named = self._columns[0] if len(self._columns) == 1 else f"{len(self._columns):,} labels"
+        super().__init__(source, protected, named, contextual, explanatory, metrics, exclude)
+
+    @property
+    def output_kind(self) -> Kind:
+        """The kind of each label: people have it or not."""
+        return Kind.BINARY
+
+    def _output(self) -> Variable:
+        parts = tuple(Part(column, ()) for column in self._columns)
+        return Variable(self.output_name, Kind.CATEGORICAL, parts, levels=self.labels.names)
+
+    def _questions(self, metrics: Metrics) -> tuple[Question, ...]:
+        if not len(self.labels):
+            raise InputError(f"The output {self.output_name!r} holds no labels. Name another column.")
+        questions = super()._questions(metrics)
+        for question in questions:
+            if question.metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):
+                raise InputError(
+                    f"The metric {question.metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK, "
+                    "or a metric of your own of counts."
+                )
+        return tuple(
+            LabelQuestion(
+                q.protected,
+                q.output,
+                q.strata,
+                q.metric,
+                q.contextual,
+                labels=self.labels,
+                top_k=self.top_k,
+                min_people=self.min_people,
+            )
+            for q in questions
+        )
+
+
+def _check(source: DataSource) -> None:
+    if not source.split:
+        raise InputError("Discovery chooses labels on a training set, and split=False has none. Take out split=False.")
+    if source.reuse:
+        raise InputError(
+            "Discovery cannot be put to a reusable test set (reuse=True): the answers about many labels would tell too "
+            "much of it. Use disjoint test sets (reuse=False), or Testing of the labels you suspect."
+        )
+
+
+def _at_least_one(argument: str, value: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise InputError(f"The {argument!r} of Discovery must be a whole number of at least 1. Got {value!r} instead.")
+    return int(value)
