@@ -21,8 +21,8 @@ def run(data: Path = DATA, rows: int | None = None, repeats: int = 3) -> list[Me
     frame = pl.read_csv(data, n_rows=rows)
     measured = []
     for name, audit, most in (
-        ("tree, Holm, half for training", _audit_tree, PROTOTYPE / 40),
-        ("default settings", _audit, 4.0),
+        ("tree, Holm, half for training", _audit_tree, PROTOTYPE / 100),
+        ("default settings", _audit, PROTOTYPE / 40),
         ("preset paper, NMI", _audit_as_in_the_paper, PROTOTYPE / 40),
     ):
         seconds, report = cpu_seconds(lambda: frame, audit, repeats)

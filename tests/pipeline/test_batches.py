@@ -1,0 +1,84 @@
+"""Several investigations in one batch: one test set, one family, a report each, and one clear error."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairtest as ft
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    """Return people with a decision, a prediction with its truth, and labels; each is worse for one group."""
+    rng = np.random.default_rng(3)
+    n = 6_000
+    sex = rng.choice(["f", "m"], n)
+    truth = rng.random(n) < 0.4
+    wrong = rng.random(n) < np.where(sex == "f", 0.3, 0.1)
+    toys, cars = (sex == "f") & (rng.random(n) < 0.2), rng.random(n) < 0.5
+    labels = np.where(toys, np.where(cars, "toys|cars", "toys"), np.where(cars, "cars", "|"))
+    return pl.DataFrame(
+        {
+            "sex": sex,
+            "city": rng.choice(list("ABC"), n),
+            "hired": rng.random(n) < np.where(sex == "f", 0.3, 0.45),
+            "predicted": truth ^ wrong,
+            "truth": truth,
+            "labels": labels,
+        }
+    )
+
+
+def three(source: ft.DataSource) -> list[ft.Testing | ft.ErrorProfiling | ft.Discovery]:
+    return [
+        ft.Testing(source, "sex", "hired"),
+        ft.ErrorProfiling(source, "sex", "predicted", "truth"),
+        ft.Discovery(source, "sex", "labels", separator="|"),
+    ]
+
+
+def test_all_three_share_a_test_set_and_a_family(people):
+    source = ft.DataSource(people, budget=2, seed=1)
+    batch = three(source)
+    ft.train(batch)
+    ft.test(batch)
+    reports = ft.report(batch)
+    assert source.budget.left == 1
+    assert [r.kind for r in reports] == ["testing", "error profiling", "discovery"]
+    assert {r.corrected_for for r in reports} == {sum(r.tested for r in reports)}
+    assert {r.settings.set for r in reports} == {1}
+    assert all(r.populations[0].significant for r in reports)
+    assert {f.label for f in reports[2].findings} == {"toys"}
+    outputs = {"hired", "predicted", "truth", "labels"}
+    assert not any(outputs & f.context.columns for r in reports for f in r.findings)
+
+
+def test_together_they_are_corrected_for_more_than_alone(people):
+    alone = ft.Testing(ft.DataSource(people, seed=1), "sex", "hired", contextual=["city"])
+    ft.train([alone])
+    ft.test([alone], correction="bonferroni")
+    batch = three(ft.DataSource(people, seed=1))
+    ft.train(batch)
+    ft.test(batch, correction="bonferroni")
+    one, together = ft.report([alone])[0], ft.report(batch)[0]
+    assert together.populations[0].p_value_raw == one.populations[0].p_value_raw
+    ratio = together.populations[0].p_value / one.populations[0].p_value
+    assert ratio == pytest.approx(together.corrected_for / one.corrected_for)
+    assert ratio > 1
+
+
+def test_an_error_in_one_says_which_and_spends_nothing(people):
+    @ft.metric("broken", protected="binary", output="binary")
+    def broken(counts):
+        if len(counts) and counts.shape[0] < 10_000:
+            raise ft.InputError("no such luck")
+        return counts
+
+    source = ft.DataSource(people, seed=1)
+    batch = [*three(source)[:2], ft.Testing(source, "sex", "hired", metrics="broken")]
+    with pytest.raises(ft.FairTestError, match=r"Investigation 3 of 3.*no such luck"):
+        ft.train(batch)
+    assert source.budget.left == 1
+    assert all(each.training is None for each in batch)
