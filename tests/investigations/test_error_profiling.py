@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairtest as ft
-from fairtest.investigations.labels import same
+from fairtest.investigations.predicted_labels import same
 from fairtest.summaries import Target
 from fairtest.types import Kind, SummaryKind
 

@@ -11,7 +11,7 @@ from fairtest.data import measures
 from fairtest.data.measures import Measure
 from fairtest.data.variables import Part, Variable, computed
 from fairtest.exceptions import InputError, unknown_name
-from fairtest.investigations.labels import (
+from fairtest.investigations.predicted_labels import (
     CORRECT,
     FALSE_NEGATIVE,
     FALSE_POSITIVE,
@@ -27,7 +27,7 @@ from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from fairtest.data.table import Column
-    from fairtest.investigations.labels import Labels
+    from fairtest.investigations.predicted_labels import Labels
     from fairtest.investigations.profiles import Among, Pair
     from fairtest.types import Level
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.data import measures
 from fairtest.exceptions import InputError, unknown_name
 from fairtest.investigations.errors import number_profile, plain_name, right_or_wrong, varying, zero_or_one
-from fairtest.investigations.labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, judged, same
+from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, judged, same
 from fairtest.investigations.profiles import Among, Profile
 from fairtest.investigations.roles import output_variable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtest.data.variables import Variable
-    from fairtest.investigations.labels import Labels
+    from fairtest.investigations.predicted_labels import Labels
     from fairtest.investigations.profiles import Pair
     from fairtest.types import Level
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.investigations.labels import Labels
+from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
 
 if TYPE_CHECKING:

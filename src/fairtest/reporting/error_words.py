@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.investigations.error_profiling import ErrorProfiling
-from fairtest.investigations.labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, pair
+from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, pair
 from fairtest.reporting.document import ErrorNote
 from fairtest.reporting.phrases import Names, Outcome, level_words, spoken
 
