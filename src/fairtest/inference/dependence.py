@@ -8,6 +8,7 @@ together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,8 @@ MOST_SUMS = 6000
 """The most sums over people a family may have: their covariances are held in memory."""
 MOST_WORK = 1 << 42
 """The most products of kinds of people × sums × sums: a few minutes of one processor."""
+SINGULAR = 1e-6
+"""Combinations of a hypothesis' sums that vary less, as parts of the one that varies most, do not vary."""
 CHUNK = 1 << 21
 """About how many contributions are held at once."""
 
@@ -103,19 +106,28 @@ def covariance(engine: Engine, number: int, parts: Sequence[Part]) -> Covariance
     for chunk in _chunks(len(profiles), n):
         terms = np.concatenate([crowd.terms(chunk) for crowd in crowds])
         matrix += terms @ terms.T
-    _rescale(matrix, np.concatenate([crowd.sums.variance for crowd in crowds]))
+    _whiten(matrix, hypothesis, np.concatenate([crowd.sums.variance for crowd in crowds]))
     size = np.concatenate([part.batch.size for part in parts])
     effect = np.concatenate([np.abs(part.batch.effect) for part in parts])
     return _canonical(hypothesis, matrix, size, effect)
 
 
-def _rescale(matrix: FloatArray, variance: FloatArray) -> None:
-    """Give sums the variance they have without association, where it is known."""
-    seen = np.diag(matrix)
-    known = ~np.isnan(variance) & (seen > 0)
-    scale = np.sqrt(np.where(known, variance, 1.0) / np.where(known, seen, 1.0))
-    matrix *= scale
-    matrix *= scale[:, None]
+def _whiten(matrix: FloatArray, hypothesis: IntArray, variance: FloatArray) -> None:
+    """Give the sums of each hypothesis the variances they have without association, where known, and no correlation.
+
+    In a large context they have them anyway. In a small one a handful of people in the rarest cell of a table would
+    decide which of its contrasts count, and contexts that share these people would seem to be copies.
+    """
+    known = ~np.isnan(variance)
+    bounds = [0, *(np.flatnonzero(np.diff(hypothesis)) + 1).tolist(), hypothesis.size]
+    for own in (slice(first, last) for first, last in pairwise(bounds)):
+        if known[own].all():
+            seen, vectors = np.linalg.eigh(matrix[own, own])
+            some = seen > SINGULAR * seen[-1]
+            inverse = (vectors * np.where(some, 1 / np.sqrt(np.where(some, seen, 1.0)), 0.0)) @ vectors.T
+            change = np.sqrt(variance[own])[:, None] * inverse
+            matrix[own] = change @ matrix[own]
+            matrix[:, own] = matrix[:, own] @ change.T
 
 
 def _starts(parts: Sequence[Part], starts: IntArray) -> list[int]:

@@ -97,8 +97,8 @@ class Sums:
     protected, output
         The two parts of each person's term.
     variance
-        What the variance of each sum is without association, NaN where that is not known beforehand. A handful of
-        people in a rare cell of a table would otherwise decide which of its contrasts count.
+        What the variance of each sum is without association, those of a hypothesis being uncorrelated then; NaN where
+        that is not known beforehand.
     """
 
     hypothesis: IntArray
