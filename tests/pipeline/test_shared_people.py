@@ -127,3 +127,12 @@ def test_few_runs_on_nothing_find_something(data, how):
 def test_what_x_explains_is_found_without_it():
     """The check above can fail."""
     assert sum(audited(people(500, seed, confounded=True), max_depth=1).significant > 0 for seed in range(5)) == 5
+
+
+def test_conditional_nmi_is_counted_in_full_and_the_report_says_so():
+    """Its p-values are approximate in small strata, and max-T leaves no room for that."""
+    frame = people(2000, gap=0.3)
+    call = {"protected": "race", "metrics": "NMI", "max_depth": 1, "min_size": 400}
+    drawn, plain = audited(frame, **call, explanatory="x"), audited(frame, **call)
+    assert "those of NMI were counted in full" in " ".join(drawn.to_text().split())
+    assert not plain.notes

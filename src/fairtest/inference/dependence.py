@@ -15,7 +15,7 @@ import numpy as np
 
 from fairtest.engine.joint import membership
 from fairtest.exceptions import InputError
-from fairtest.inference.influence import SCORED, n_sums, sums_of
+from fairtest.inference.influence import is_scored, n_sums, sums_of
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Part:
     @property
     def scored(self) -> IntArray:
         """The members whose people's contributions are known."""
-        known = self.batch.metric.name in SCORED
+        conditional = self.target.strata is not None and not self.n_strata
+        known = is_scored(self.batch.metric.name, conditional)
         return np.flatnonzero(self.tested) if known else np.zeros(0, dtype=np.int64)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from fairtest.data.source import check_preset
 from fairtest.exceptions import InputError, UsageError, unknown_name
-from fairtest.inference.influence import SCORED
+from fairtest.inference.influence import is_scored
 from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.discovery import Discovery
@@ -163,10 +163,12 @@ def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
 
 def counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
     """Return a word about metrics of whose hypotheses nobody knows how they depend on others."""
-    own = dict.fromkeys(q.metric.name for q in investigation.questions if q.metric.name not in SCORED)
+    own = dict.fromkeys(
+        q.metric.name for q in investigation.questions if not is_scored(q.metric.name, q.strata is not None)
+    )
     if not corrections[correction].joint or not own:
         return ()
     return (
-        f"How hypotheses depend on each other is known for the built-in metrics only: those of {', '.join(own)} were "
-        "counted in full, as in Holm's procedure.",
+        "How hypotheses depend on each other is known for the built-in metrics only, and not well enough for NMI given "
+        f"explanatory attributes: those of {', '.join(own)} were counted in full, as in Holm's procedure.",
     )
