@@ -1,0 +1,62 @@
+"""How long work says how far it is."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Progress", "as_progress"]
+
+
+class Progress(Protocol):
+    """Told what is being done, and now and then which share of it is done, from 0 to 1."""
+
+    def __call__(self, text: str, share: float | None = None, /) -> None:
+        """Take note of it."""
+
+
+def as_progress(given: Callable[..., None] | None) -> Progress:
+    """Return what can be told of progress: a function of a text hears of each new text only, None of nothing.
+
+    Examples
+    --------
+    >>> tell = as_progress(print)  # print takes any number of arguments
+    >>> tell("searching", 0.5)
+    searching 0.5
+    >>> said = []
+    >>> tell = as_progress(lambda text: said.append(text))
+    >>> for share in (0.0, 0.5, 1.0):
+    ...     tell("searching", share)
+    >>> said
+    ['searching']
+    """
+    if given is None:
+        return lambda _text, _share=None, /: None
+    return given if _takes_two(given) else _TextOnly(given)
+
+
+class _TextOnly:
+    """Tells a function of one argument what is being done, once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._last: str | None = None
+
+    def __call__(self, text: str, share: float | None = None, /) -> None:
+        """Pass on a text that is new."""
+        if text != self._last:
+            self._last = text
+            self._tell(text)
+
+
+def _takes_two(function: Callable[..., None]) -> bool:
+    try:
+        inspect.signature(function).bind("", 0.5)
+    except TypeError:
+        return False
+    except ValueError:  # a function without a signature, written in C
+        return True
+    return True
