@@ -45,7 +45,7 @@ class _TextOnly:
         self._tell = tell
         self._last: str | None = None
 
-    def __call__(self, text: str, share: float | None = None, /) -> None:
+    def __call__(self, text: str, _share: float | None = None, /) -> None:
         """Pass on a text that is new."""
         if text != self._last:
             self._last = text
