@@ -73,9 +73,13 @@ class Holdout:
 
     def rows(self, number: int) -> NDArray[np.intp]:
         """Return the positions of a set's rows, in order."""
+        return self.rows_within(number, 0, self._n_rows)
+
+    def rows_within(self, number: int, start: int, stop: int) -> NDArray[np.intp]:
+        """Return the positions, counted from ``start``, of a set's rows among those from ``start`` to ``stop``."""
         if self._set_of_row is None:
-            return np.arange(self._n_rows)
-        return np.flatnonzero(self._set_of_row == number)
+            return np.arange(stop - start)
+        return np.flatnonzero(self._set_of_row[start:stop] == number)
 
 
 def position_hash(n_rows: int, seed: int) -> NDArray[np.uint64]:
