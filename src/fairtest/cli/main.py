@@ -25,7 +25,7 @@ Exit codes:
   130  interrupted"""
 
 
-@click.group(cls=CarefulGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CarefulGroup, epilog=EPILOG)
 @click.version_option(__version__, "--version", prog_name="fairtest", message="%(prog)s %(version)s")
 @show_traceback
 def cli() -> None:

@@ -21,7 +21,7 @@ def repeated(ctx: click.Context, data: str, leave_out: Iterable[str]) -> str:
         name = parameter.name or ""
         if not isinstance(parameter, click.Option) or not parameter.expose_value or name in leave_out:
             continue
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
             words += _words(parameter, ctx.params)
     return " ".join(words)
 

@@ -22,7 +22,7 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["decoded", "read_delimited", "typed", "with_points"]
+__all__ = ["decoded", "header_of", "read_delimited", "typed", "with_points"]
 
 DELIMITERS = (",", ";", "\t", "|")
 _BOOLEANS = {"true": True, "false": False}
@@ -195,6 +195,17 @@ def _detected(data: bytes) -> str:
     line = re.sub(rb'"[^"]*"', b"", data[:65_536]).split(b"\n", 1)[0]
     counts = {delimiter: line.count(delimiter.encode()) for delimiter in DELIMITERS}
     return max(DELIMITERS, key=lambda delimiter: counts[delimiter])
+
+
+def header_of(data: bytes, delimiter: str | None, where: str) -> list[str]:
+    r"""Return the names of the columns of delimited UTF-8 text, of which the beginning is enough.
+
+    Examples
+    --------
+    >>> header_of(b"age;job\n42;Sales\n", None, "people.csv")
+    ['age', 'job']
+    """
+    return _header(data, delimiter or _detected(data), where)
 
 
 def _header(data: bytes, separator: str, where: str) -> list[str]:

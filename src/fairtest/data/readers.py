@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["read_table"]
+__all__ = ["PARQUET", "parquet_parts", "read_table"]
 
 PARQUET = (".parquet", ".pq")
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
@@ -128,7 +128,7 @@ def _file(
     path: Path, missing: list[object], delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn]]:
     if _is(Path.is_dir, path):
-        return "parquet", *_parquet(_parts(path), str(path), missing)
+        return "parquet", *_parquet(parquet_parts(path), str(path), missing)
     if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
         return "parquet", *_parquet([path], str(path), missing)
     content = _unpacked(_content(path), path, encoding)
@@ -206,7 +206,7 @@ def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
     return content
 
 
-def _parts(folder: Path) -> list[Path]:
+def parquet_parts(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder and of the folders in it, in the order of their names."""
     files = sorted(
         file
@@ -272,7 +272,7 @@ def _check_decimal(decimal: str | None, delimiter: str | None) -> None:
     if decimal not in (None, ".", ","):
         raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
     if decimal is not None and decimal == delimiter:
-        raise InputError(f"The 'decimal' and the 'delimiter' parameter are both {decimal!r}. They must differ.")
+        raise InputError(f"The 'decimal' parameter must not be the delimiter too. Got {decimal!r} for both.")
 
 
 def _described(data: object) -> str:
