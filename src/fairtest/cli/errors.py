@@ -36,6 +36,10 @@ class CarefulGroup(click.Group):
         """Return the parameters, ``-h`` among them."""
         return [*super().get_params(ctx), short_help_option()]
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the commands in the order in which one meets them."""
+        return list(self.commands)
+
     def main(  # type: ignore[override]  # it always exits, as click's own does in standalone mode
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:

@@ -84,12 +84,11 @@ class Command(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the examples and what else there is to say, with headings like the others."""
         for title, text in _parts(self.epilog or ""):
-            formatter.write_paragraph()
-            if not title:
+            if title:
+                _write_list(formatter, title, text)
+            else:
+                formatter.write_paragraph()
                 formatter.write_text(text)
-                continue
-            with formatter.section(title):
-                formatter.write("".join(f"  {line.strip()}\n" for line in text.splitlines()))
 
     def short_text(self, ctx: click.Context) -> str:
         """Return the short help: what it does, the options most people need, examples."""
@@ -102,9 +101,7 @@ class Command(click.Command):
         _write_sections(ctx, formatter, essential, "Options" if essential else None)
         for title, text in _parts(self.epilog or ""):
             if title:
-                formatter.write_paragraph()
-                with formatter.section(title):
-                    formatter.write("".join(f"  {line.strip()}\n" for line in text.splitlines()))
+                _write_list(formatter, title, text)
         formatter.write_paragraph()
         formatter.write_text(f"Every option: {ctx.command_path} --help")
         return formatter.getvalue().rstrip("\n")
@@ -125,6 +122,11 @@ def _write_sections(
     for name, records in sections.items():
         with formatter.section(name):
             formatter.write_dl(records)
+
+
+def _write_list(formatter: click.HelpFormatter, title: str, text: str) -> None:
+    with formatter.section(title):
+        formatter.write("".join(f"  {line.removeprefix('  ')}\n" for line in text.splitlines()))
 
 
 def _parts(epilog: str) -> Iterable[tuple[str, str]]:

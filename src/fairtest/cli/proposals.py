@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["proposals_text"]
 
-MOST_SHOWN = 40
+MOST_SHOWN = 25
 
 
 def proposals_text(investigation: Investigation, correction: str | None = None) -> str:
-    """Return the proposed contexts of each protected attribute, those with most evidence first, in words."""
+    """Return the proposed contexts of each protected attribute, strongest first, in words."""
     return "\n".join(_lines(investigation, correction)) + "\n"
 
 
@@ -38,7 +38,8 @@ def _lines(investigation: Investigation, correction: str | None) -> Iterator[str
     yield ""
     yield "evidence: standard deviations from no link, on the training set. effect: there; it flatters, because the"
     yield "search picked these groups for it. could confirm: a link of this size would be confirmed by the test set"
-    yield f"with a chance of about 80 %, among the {count(found[0].hypotheses)} hypotheses tested together."
+    yield f"with a chance of about 80 %, among the {count(found[0].hypotheses)} hypotheses tested together; none: no"
+    yield "link is so large that it would."
 
 
 def _question(found: Prospects) -> Iterator[str]:
@@ -58,7 +59,7 @@ def _question(found: Prospects) -> Iterator[str]:
         numbers = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=False))
         yield f"  {numbers}  {row[4]}"
     if left := found.proposed - len(found.shown):
-        yield f"  … and {count(left)} more with less evidence."
+        yield f"  … and {count(left)} more, weaker or nearly the same as one of these."
 
 
 def _row(prospect: Prospect, scale: Scale) -> tuple[str, str, str, str, str]:
@@ -67,6 +68,6 @@ def _row(prospect: Prospect, scale: Scale) -> tuple[str, str, str, str, str]:
         count(prospect.size),
         f"{prospect.evidence:.1f}",
         "–" if prospect.effect is None else scale.estimate(prospect.effect),
-        "–" if prospect.detectable is None else scale.estimate(prospect.detectable).lstrip("+"),
+        "none" if prospect.detectable is None else scale.estimate(prospect.detectable).lstrip("+"),
         where if prospect.label is None else f"{prospect.label}: {where}",
     )
