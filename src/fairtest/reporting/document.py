@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairtest.reporting.files import write_atomically
+from fairtest.reporting.phrases import Names
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -231,6 +232,8 @@ class Report:
         What an error profile is about; None for other kinds.
     labels
         For Discovery: which labels were looked at.
+    names
+        What the user calls groups, columns, people and what happens to them.
     """
 
     version: str
@@ -247,6 +250,7 @@ class Report:
     reuse: Reuse | None = None
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
+    names: Names = field(default_factory=Names)
 
     @property
     def measured(self) -> str:

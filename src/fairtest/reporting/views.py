@@ -70,7 +70,7 @@ def page(report: Report) -> View:
 def _lead(report: Report) -> Iterator[str]:
     for attribute in report.attributes[:3]:
         yield sentence_in(report, attribute, attribute.population)
-        if report.kind != "discovery" and (where := strongest(attribute)):
+        if report.kind != "discovery" and (where := strongest(attribute, report.names)):
             yield where
 
 
@@ -148,8 +148,8 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding, scale
     text = sentence_in(report, attribute, finding)
     return {
         "anchor": anchor,
-        "said": [(typeset(part), mark) for part, mark in _marked(text, highlights(finding))],
-        "words": context_words(finding.context),
+        "said": [(typeset(part), mark) for part, mark in _marked(text, highlights(finding, report.names))],
+        "words": context_words(finding.context, report.names),
         "label": None if finding.label is None else one_line(finding.label),
         "predicates": [one_line(str(predicate)) for predicate in finding.predicates],
         "table": table_view(finding.table, report.settings.min_size),
