@@ -10,7 +10,11 @@ from fairtest import __version__
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
 from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.explain import explain
+from fairtest.cli.init import init
 from fairtest.cli.profile import errors
+from fairtest.cli.report import report
+from fairtest.cli.status import status
 from fairtest.cli.test import test
 
 __all__ = ["cli", "main"]
@@ -45,6 +49,10 @@ cli.add_command(demo)
 cli.add_command(discover)
 cli.add_command(test)
 cli.add_command(errors)
+cli.add_command(init)
+cli.add_command(status)
+cli.add_command(explain)
+cli.add_command(report)
 
 
 def main() -> None:
