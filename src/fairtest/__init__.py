@@ -25,6 +25,7 @@ _WHERE = {
     "Discovery": "fairtest.investigations.discovery",
     "ErrorProfiling": "fairtest.investigations.error_profiling",
     "FairTestError": "fairtest.exceptions",
+    "FairTestWarning": "fairtest.exceptions",
     "Finding": "fairtest.inference.finding",
     "InputError": "fairtest.exceptions",
     "Kind": "fairtest.types",
@@ -33,6 +34,7 @@ _WHERE = {
     "Report": "fairtest.reporting.document",
     "Testing": "fairtest.investigations.testing",
     "UsageError": "fairtest.exceptions",
+    "Workspace": "fairtest.workspace.workspace",
     "audit": "fairtest.pipeline.calls",
     "explain": "fairtest.pipeline.calls",
     "inspect": "fairtest.pipeline.inspection",
@@ -45,7 +47,7 @@ _WHERE = {
 if TYPE_CHECKING:
     from fairtest.contexts.context import Context, Predicate
     from fairtest.data.source import DataSource
-    from fairtest.exceptions import BudgetExhausted, FairTestError, InputError, UsageError
+    from fairtest.exceptions import BudgetExhausted, FairTestError, FairTestWarning, InputError, UsageError
     from fairtest.inference.finding import Finding
     from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.error_profiling import ErrorProfiling
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from fairtest.pipeline.inspection import inspect
     from fairtest.reporting.document import Report
     from fairtest.types import Kind
+    from fairtest.workspace.workspace import Workspace
 
 __all__ = [
     "BudgetExhausted",
@@ -63,6 +66,7 @@ __all__ = [
     "Discovery",
     "ErrorProfiling",
     "FairTestError",
+    "FairTestWarning",
     "Finding",
     "InputError",
     "Kind",
@@ -71,6 +75,7 @@ __all__ = [
     "Report",
     "Testing",
     "UsageError",
+    "Workspace",
     "__version__",
     "audit",
     "explain",

@@ -6,6 +6,8 @@
      ├── InputError        (ValueError)    an argument, a column or a file is not what it must be
      ├── UsageError        (RuntimeError)  calls in an order that cannot work, such as test before train
      └── BudgetExhausted   (RuntimeError)  every test set of the data source has been spent
+
+    FairTestWarning        (UserWarning)   what was asked will be done, and there is something to know about it
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["BudgetExhausted", "FairTestError", "InputError", "UsageError", "in_question", "unknown_name"]
+__all__ = [
+    "BudgetExhausted",
+    "FairTestError",
+    "FairTestWarning",
+    "InputError",
+    "UsageError",
+    "in_question",
+    "unknown_name",
+]
 
 
 class FairTestError(Exception):
@@ -42,6 +52,10 @@ class UsageError(FairTestError, RuntimeError):
 
 class BudgetExhausted(FairTestError, RuntimeError):  # noqa: N818 - the name is part of the interface
     """Every test set of the data source has been spent."""
+
+
+class FairTestWarning(UserWarning):
+    """What was asked will be done, and there is something to know about it."""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "") -> InputError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +13,8 @@ from fairtest.cli.arguments import crossed, labels_of, metrics_of, orders_of, pa
 from fairtest.cli.config import saved, used
 from fairtest.cli.errors import FOUND
 from fairtest.cli.outputs import Outputs
+from fairtest.cli.people import People
 from fairtest.cli.progress import StatusLine
-from fairtest.cli.repeat import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,28 +41,25 @@ def audit_file(
         save_config(ctx, options["save_config"])
         return
     say_config(ctx)
+    people = People(ctx, data, options, NOT_REPEATED)
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
-        source = ft.DataSource(data, **about)
+        source = people.read(about)
         _say_kinds(status, source)
         made = investigation(source, **asked, **own)
         ft.train([made], **_train_options(options), progress=status)
         if not options["train_only"]:
+            people.settle()
             chosen = {name: options[name] for name in ("correction", "method", "tolerance", "preset")}
             ft.test([made], **chosen, progress=status)
     if options["train_only"]:
         _propose(made, options)
     else:
-        _show(ctx, made, outputs)
+        _show(ctx, people.report(made), outputs)
 
 
 def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     """Raise for what can be seen to be wrong before any data is read."""
-    if options["budget"] > 1:
-        raise ft.InputError(
-            f"--budget {options['budget']}: in this version only the Python interface keeps several test sets "
-            f"(fairtest.DataSource(data, budget={options['budget']})); on the command line the budget must be 1."
-        )
     if options["train_only"] and (outputs or options["fail_on_findings"]):
         raise ft.InputError(
             "--train-only tests nothing, so there is no report to write or to fail on. Take out --train-only, or "
@@ -134,9 +130,7 @@ def _propose(investigation: Investigation, options: dict[str, Any]) -> None:
     click.echo(proposals_text(investigation, options["correction"]), nl=False)
 
 
-def _show(ctx: click.Context, investigation: Investigation, outputs: Outputs) -> None:
-    report = ft.report([investigation])[0]
-    report = replace(report, repeat=repeated(ctx, report.data.name, NOT_REPEATED))
+def _show(ctx: click.Context, report: ft.Report, outputs: Outputs) -> None:
     for path in outputs.write(report):
         if not ctx.params["quiet"]:
             click.echo(f"Written: {path}", err=True)

@@ -11,8 +11,12 @@ from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
 from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.explain import explain
+from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
 from fairtest.cli.profile import errors
+from fairtest.cli.report import report
+from fairtest.cli.status import status
 from fairtest.cli.test import test
 
 __all__ = ["cli", "main"]
@@ -44,7 +48,7 @@ def cli() -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
-for _command in (demo, inspect, test, discover, errors, completion):
+for _command in (demo, inspect, test, discover, errors, init, status, explain, report, completion):
     cli.add_command(_command)
 
 

@@ -206,7 +206,8 @@ SEARCH = (
 )
 
 TEST = (
-    _default("Test", "--budget", 1, "The number of test sets."),
+    _default("Test", "--budget", 1, "The number of test sets; above 1, a workspace keeps which are spent."),
+    _option("Test", "--workspace", "DIR", "The workspace to use; made if there is none. Default: beside the data."),
     _default("Test", "--conf", 0.95, "The confidence with which everything reported holds together."),
     _option(
         "Test",

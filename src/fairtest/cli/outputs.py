@@ -17,6 +17,8 @@ import fairtest as ft
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairtest.workspace.showing import AsShown
+
 __all__ = ["Outputs", "check_folder", "text_width"]
 
 STDOUT = "-"
@@ -54,12 +56,15 @@ class Outputs:
         if self.out is not None:
             check_folder("--out", Path(self.out))
 
-    def write(self, report: ft.Report) -> Iterator[str]:
-        """Write the report everywhere, show it on stdout, and yield the paths written."""
+    def write(self, report: ft.Report | AsShown, prefix: str = "") -> Iterator[str]:
+        """Write the report everywhere, show it on stdout, and yield the paths written.
+
+        ``prefix`` tells the files of several reports in one folder apart.
+        """
         if self.out is not None:
             from fairtest.reporting.files import save  # only when there is something to save
 
-            yield from map(str, save(report, self.out, _stem(report)))
+            yield from map(str, save(report, self.out, prefix + _stem(report)))
         forms: dict[str, Callable[[], str]] = {
             "--json": report.to_json,
             "--html": report.to_html,
@@ -73,7 +78,7 @@ class Outputs:
         click.echo(forms[shown]() if shown else report.to_text(width=text_width()), nl=False)
 
 
-def _stem(report: ft.Report) -> str:
+def _stem(report: ft.Report | AsShown) -> str:
     """Return the name of the files in the folder, safe whatever the output is called."""
     return re.sub(r"[^\w.-]+", "_", f"{report.kind}-{report.output}")[:80]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtest.exceptions import BudgetExhausted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -139,6 +139,12 @@ class Budget:
             with self._lock:
                 self._free = sorted([*self._free, number])
             raise
+
+    def keep(self, number: int, answered: Sequence[tuple[Any, Any]]) -> None:
+        """Take what a set that was drawn has answered: each investigation with its results, before anybody sees them.
+
+        Here it is forgotten; a budget that outlasts the process stores it, and spends the set by doing so.
+        """
 
 
 def set_level(conf: float, budget: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -10,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
+from fairtest.data.registry import audits_of, known_size, warned_elsewhere
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.words import Words
-from fairtest.exceptions import InputError
+from fairtest.exceptions import FairTestWarning, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairtest.types import Level
 
-__all__ = ["PRESETS", "DataSource", "check_preset"]
+__all__ = ["PRESETS", "DataSource", "check_preset", "warn_if_known"]
 
 TRAIN_SIZE = 0.3
 FEWEST = 2
@@ -146,6 +148,8 @@ class DataSource:
                 f"There are too few people: {self.table.n_rows:,} divided by budget={sets} and train_size="
                 f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
             )
+        if not warned_elsewhere() and known_size(n_rows):
+            warn_if_known(self.fingerprint)
 
     @property
     def level(self) -> float:
@@ -226,6 +230,19 @@ class DataSource:
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
         )
+
+
+def warn_if_known(fingerprint: str) -> None:
+    """Warn if these people have been audited in a workspace."""
+    for audits in audits_of(fingerprint):
+        if audits.workspace:
+            warnings.warn(
+                f"These people have been audited before: {audits}. Looking at them again outside of it makes chance "
+                f"findings likelier than 'conf' says; go on there: fairtest.Workspace({audits.folder!r}). "
+                "(FAIRTEST_REGISTRY=off turns this off.)",
+                FairTestWarning,
+                stacklevel=3,
+            )
 
 
 def _check_reuse(budget: int, *, split: bool) -> None:

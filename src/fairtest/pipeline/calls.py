@@ -12,6 +12,7 @@ from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
+from fairtest.pipeline.again import told
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     Training,
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
 
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.investigations.base import Investigation
+    from fairtest.pipeline.again import Told
+    from fairtest.reporting.assemble import AttributeResult
     from fairtest.reporting.document import Report
 
-__all__ = ["audit", "explain", "report", "test", "train"]
+__all__ = ["audit", "explain", "explain_told", "report", "test", "train"]
 
 METHODS = ("auto", "resampling")
 
@@ -164,13 +167,24 @@ def test(
             choices = replace(choices, reuse=reuse)
         else:
             answers = answer(source, asked, choices, min_size)
+        results = _results(batch, choices, answers)
+        source.budget.keep(number, list(zip(batch, results, strict=True)))
+    for investigation, made in zip(batch, results, strict=True):
+        investigation.results = made
+
+
+def _results(batch: Sequence[Investigation], choices: TestChoices, answers: Sequence[AttributeResult]) -> list[Results]:
+    """Return the answers by investigation."""
     family = sum(a.tested for a in answers)
     given = iter(answers)
-    for investigation, training in zip(batch, trainings, strict=True):
+    results = []
+    for investigation in batch:
+        training: Training = investigation.require_training("test")
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        notes = counted_in_full(investigation, chosen.name)
-        investigation.results = Results(training.choices, choices, attributes, candidates, family, notes)
+        notes = (*counted_in_full(investigation, choices.correction), *investigation.notes)
+        results.append(Results(training.choices, choices, attributes, candidates, family, notes))
+    return results
 
 
 def report(
@@ -199,28 +213,29 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     by
         The explanatory attribute, or several (crossed).
     """
-    results: Results = investigation.require_results("explain")
-    training: Training = investigation.require_training("explain")
+    return explain_told(investigation, told(investigation.require_results("explain")), by, correction=correction)
+
+
+def explain_told(
+    investigation: Investigation, before: Told, by: str | Sequence[str], *, correction: str | None = None
+) -> Report:
+    """Do the same from what was told before, perhaps in another process: ``investigation`` need not be trained."""
     names = names_of("by", by)
     if not names:
         raise InputError("'by' must name at least one explanatory attribute: explain(investigation, by='department').")
     conditional = investigation.conditioned_on(names)
     found = []
     left_out = 0
-    for question, answered, searched in zip(conditional.questions, results.attributes, training.found, strict=True):
-        again, barred = ask_again(investigation.source, question, answered, searched, names)
+    for question, significant in zip(conditional.questions, before.attributes, strict=True):
+        again, barred = ask_again(investigation.source, question, significant, names)
         found.append(again)
         left_out += barred
-    conditional.training = Training(results.training, tuple(found))
-    test(
-        [conditional],
-        correction=correction or results.test.correction,
-        method=results.test.method,
-        tolerance=results.test.tolerance,
-    )
+    conditional.training = Training(before.training, tuple(found))
     if left_out:
         note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
-        conditional.results = replace(conditional.results, notes=(*conditional.results.notes, note))
+        conditional.notes = (note,)
+    asked = before.test
+    test([conditional], correction=correction or asked.correction, method=asked.method, tolerance=asked.tolerance)
     return report([conditional])[0]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.investigations.question import Question
-    from fairtest.reporting.assemble import AttributeResult
+    from fairtest.pipeline.again import Significant
 
 __all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
 
@@ -77,7 +77,7 @@ def known_contexts(source: DataSource, question: Question, contexts: tuple[Conte
 
 
 def ask_again(
-    source: DataSource, question: Question, answered: AttributeResult, searched: Found, barred: tuple[str, ...]
+    source: DataSource, question: Question, before: Significant, barred: tuple[str, ...]
 ) -> tuple[Found, int]:
     """Return the population and the significant contexts of an answer, to be put again given ``barred`` attributes.
 
@@ -87,14 +87,14 @@ def ask_again(
     def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
-    significant = sum(len(c) > 0 for c in answered.significant_contexts)
+    significant = sum(len(c) > 0 for c in before.contexts)
     if not isinstance(question, LabelQuestion):
-        again = kept(answered.significant_contexts)
-        return known_contexts(source, question, (searched.contexts[0], *again)), significant - len(again)
+        again = kept(before.contexts)
+        return known_contexts(source, question, (Context(), *again)), significant - len(again)
     place = {name: i for i, name in enumerate(question.labels.names)}
-    told = {place[n]: kept(r.significant_contexts) for n, r in answered.parts.items() if r.significant_contexts}
+    told = {place[name]: kept(contexts) for name, contexts in before.labels.items()}
     if not told:
-        told = {place[answered.population.output]: ()}
+        told = {place[before.output]: ()}
     entries = [(label, context) for label in sorted(told) for context in (Context(), *told[label])]
     places, contexts = np.array([label for label, _ in entries]), tuple(context for _, context in entries)
     evidence, sign = label_searcher(source, question).known(places, contexts)
