@@ -10,7 +10,7 @@ import click
 import fairtest as ft
 from fairtest.cli.arguments import crossed, metrics_of, orders_of, pairs_of, tab
 from fairtest.cli.errors import FOUND
-from fairtest.cli.outputs import Outputs
+from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.progress import StatusLine
 from fairtest.cli.repeat import repeated
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_file"]
 
-NOT_REPEATED = ("out", "json", "html", "text", "train_only", "fail_on_findings", "quiet")
+NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet")
 
 
 def audit_file(
@@ -32,7 +32,7 @@ def audit_file(
     **own: Any,
 ) -> None:
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
-    outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
+    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     _check(data, options, outputs)
     asked = _questions(options)
     with StatusLine(quiet=options["quiet"]) as status:
@@ -59,7 +59,7 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     if options["train_only"] and (outputs or options["fail_on_findings"]):
         raise ft.InputError(
             "--train-only tests nothing, so there is no report to write or to fail on. Take out --train-only, or "
-            "--out, --json, --html, --text and --fail-on-findings."
+            f"{', '.join(f'--{name}' for name in OUTPUTS)} and --fail-on-findings."
         )
     outputs.check(data)
 

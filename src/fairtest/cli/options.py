@@ -162,6 +162,9 @@ OUTPUT = (
     _option("Output", "--json", "FILE", "Write it as JSON; '-' shows that in place of the text."),
     _option("Output", "--html", "FILE", "Write it as one HTML page."),
     _option("Output", "--text", "FILE", "Write it as text."),
+    _option("Output", "--csv", "FILE", "Write the findings as CSV, one line each."),
+    _option("Output", "--markdown", "FILE", "Write it as Markdown, for a pull request."),
+    _option("Output", "--figures", "DIR", "Write each figure as SVG into this folder."),
     _flag("Output", "--fail-on-findings", "Exit with 1 if anything is reported: for continuous integration."),
     _flag("Output", "--quiet", "No status line, and no word about files written."),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtest.reporting.files import write_atomically
+from fairtest.reporting.files import report_folder, write_atomically
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from fairtest.inference.finding import Finding
     from fairtest.types import Level
@@ -303,11 +304,11 @@ class Report:
         """The paper's name for :attr:`significant`."""
         return self.significant
 
-    def to_text(self, *, width: int = 100) -> str:
-        """Return the report for a terminal."""
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        """Return the report for a terminal ``width`` columns wide, with its colours if asked."""
         from fairtest.reporting.text import render_text
 
-        return render_text(self, width=width)
+        return render_text(self, width=width, color=color)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one HTML page, and write it to ``path`` if given."""
@@ -332,6 +333,29 @@ class Report:
         from fairtest.reporting.frame import as_frame
 
         return as_frame(self)
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the rows of :meth:`to_frame` as CSV, and write them to ``path`` if given."""
+        from fairtest.reporting.csv import render_csv
+
+        return _written(render_csv(self), path)
+
+    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as Markdown, short enough for a pull request, and write it to ``path`` if given."""
+        from fairtest.reporting.markdown import render_markdown
+
+        return _written(render_markdown(self), path)
+
+    def figures(self) -> dict[str, str]:
+        """Return each figure of the report as SVG, under a name that can be a file's."""
+        from fairtest.reporting.pictures import figures_of
+
+        return figures_of(self)
+
+    def save_figures(self, out_dir: str | PathLike[str]) -> list[Path]:
+        """Write each figure as an SVG file into a folder, made if need be, and return the paths."""
+        folder = report_folder(out_dir)
+        return [write_atomically(folder / f"{name}.svg", svg) for name, svg in self.figures().items()]
 
     def _repr_html_(self) -> str:
         from fairtest.reporting.html import render_notebook
