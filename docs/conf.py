@@ -45,7 +45,9 @@ def setup(app: Sphinx) -> None:
         raise nodes.SkipNode
 
     def block(writer: HTML5Translator, node: nodes.math_block) -> None:
-        writer.body.append(f'<div class="formula">{latex2mathml.tex2mathml(node.astext(), as_block=True)}</div>')
+        writer.body.append(
+            f'<div class="formula">{latex2mathml.tex2mathml(node.astext(), as_block=True)}</div>'
+        )
         raise nodes.SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))  # type: ignore[arg-type]
