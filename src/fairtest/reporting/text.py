@@ -174,7 +174,7 @@ def _closing(report: Report, width: int) -> Iterator[str]:
     yield ""
     for name, meaning in guide.metric_notes(report):
         yield from _wrapped(f"{name}: {meaning}.", width, first="  - ", rest="    ")
-    if report.kind == "testing" and any(f.ratio is not None for f in (*report.populations, *report.findings)):
+    if any(guide.four_fifths(report, f) for f in (*report.populations, *report.findings)):
         yield from _wrapped(f"four fifths: {guide.FOUR_FIFTHS}", width, first="  - ", rest="    ")
     yield ""
     yield "How it was done"
