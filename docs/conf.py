@@ -38,16 +38,15 @@ html_math_renderer = "mathml"
 
 
 def setup(app: Sphinx) -> None:
-    """Have formulas written as MathML, which browsers read by themselves: a page needs no script and no network."""
+    """Write formulas as MathML, which browsers read without a script or the network."""
 
     def inline(writer: HTML5Translator, node: nodes.math) -> None:
         writer.body.append(latex2mathml.tex2mathml(node.astext()))
         raise nodes.SkipNode
 
     def block(writer: HTML5Translator, node: nodes.math_block) -> None:
-        writer.body.append(
-            f'<div class="formula">{latex2mathml.tex2mathml(node.astext(), as_block=True)}</div>'
-        )
+        formula = latex2mathml.tex2mathml(node.astext(), as_block=True)
+        writer.body.append(f'<div class="formula">{formula}</div>')
         raise nodes.SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))  # type: ignore[arg-type]

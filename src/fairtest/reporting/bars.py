@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtest.inference.rates import rates_with_intervals
 from fairtest.reporting import figures
 from fairtest.reporting.numbers import count, rate
-from fairtest.reporting.phrases import level_words, named_groups, rates_of, spoken, told_row, totals
+from fairtest.reporting.phrases import level_words, named_groups, spoken, told_row, totals
 from fairtest.reporting.tables import display_width, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.inference.finding import CountTable, Finding, Stratum
-    from fairtest.reporting.figures import Axis, Bar
+    from fairtest.inference.rates import Rate
+    from fairtest.reporting.figures import Axis, Bar, Stem
     from fairtest.reporting.ink import Ink
     from fairtest.reporting.numbers import Scale
 
@@ -40,30 +42,43 @@ class ForestRow:
 
 
 def rate_lines(table: CountTable, least: int, width: int, ink: Ink) -> list[str]:
-    """Return the rate of each group as a bar, on one scale from 0; nothing where the groups are too many for that."""
+    """Return the rate of each group as a bar from 0, a line to the end of its interval, and both in numbers.
+
+    Nothing where the groups are too many for that.
+    """
     if len(table.columns) > _MOST_GROUPS:
         return []
     told = told_row(table, least)
-    shares, everyone = rates_of(table, told), sum(totals(table))
+    rates, people = rates_with_intervals(table)[told], totals(table)
     inks = dict(zip(named_groups(table, least), (ink.first, ink.second), strict=False))
-    order = (1, 0) if len(shares) == 2 else range(len(shares))
-    rows = [(level_words(table.columns[g]), shares[g], inks.get(g, ink.soft)) for g in order]
-    rows.append(("all", sum(table.counts[told]) / everyone if everyone else None, ink.soft))
+    order = (1, 0) if len(rates) == 2 else range(len(rates))
+    rows = [(level_words(table.columns[g]), rates[g], inks.get(g, ink.soft)) for g in order]
+    numbers = [_rate_words(known) for _, known, _ in rows]
     label = min(max(display_width(name) for name, *_ in rows), width // 3)
-    room = min(width - label - 2 * len(_GAP) - len("100.0 %"), _WIDEST_PLOT)
-    top = figures.rate_axis(share for _, share, _ in rows).high
-    lines = [f"Share with {spoken(table.output)} = {level_words(table.rows[told])}:"]
-    for name, share, colour in rows:
-        bar = _bar(share, top, room)
-        shown = colour(bar) + " " * (room - len(bar))
-        lines.append(f"{_left(name, label)}{_GAP}{shown}{_GAP}{rate(share):>7}")
+    room = min(width - label - 2 * len(_GAP) - max(map(len, numbers)), _WIDEST_PLOT)
+    axis = figures.rates_axis(rates, people)
+    lines = [f"Share with {spoken(table.output)} = {level_words(table.rows[told])}, each with its 95 % interval:"]
+    for (name, known, colour), shown in zip(rows, numbers, strict=True):
+        bar = _bar(figures.stem_of(known, axis), room)
+        lines.append(f"{_left(name, label)}{_GAP}{colour(bar)}{' ' * (room - len(bar))}{_GAP}{shown}")
     return lines
 
 
-def _bar(share: float | None, top: float, room: int) -> str:
-    """Return a bar to the eighth of a character."""
-    eighths = round(8 * room * (share or 0.0) / top)
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+def _rate_words(known: Rate | None) -> str:
+    if known is None:
+        return f"{rate(None):>7}"
+    low, high = (rate(bound).removesuffix(" %") for bound in known.interval)
+    return f"{rate(known.share):>7} [{low}, {high}]"
+
+
+def _bar(stem: Stem | None, room: int) -> str:
+    """Return a bar to the eighth of a character, and a line to the upper end of the interval."""
+    if stem is None:
+        return ""
+    eighths = round(8 * room * stem.dot / 100)
+    bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+    beyond = round(room * stem.high / 100) - len(bar)
+    return bar + ("─" * (beyond - 1) + "┤" if beyond > 0 else "")
 
 
 # Effects ------------------------------------------------------------------------------------------------------------

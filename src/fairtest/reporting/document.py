@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtest.reporting.files import report_folder, write_atomically
+from fairtest.reporting.hierarchy import tree_of
 
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from fairtest.inference.finding import Finding
+    from fairtest.inference.finding import Finding, Tested
+    from fairtest.reporting.hierarchy import Node
     from fairtest.types import Level
 
 __all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "LabelSettings", "Report", "Reuse", "Settings"]
@@ -175,6 +178,11 @@ class AttributeReport:
         For Discovery: the labels tested over everybody, significant ones first; empty otherwise.
     rare
         For Discovery: how many labels were left out because too few people have them, or have them not.
+    others
+        Contexts that were tested and are no findings, as far as they are listed: significant ones, strongest first, and
+        nodes of the guided tree.
+    significant_strata, strata_shown
+        Of ``significant`` and of ``reported``: the strata.
     """
 
     name: str
@@ -193,6 +201,25 @@ class AttributeReport:
     outside: int = 0
     labels: tuple[Finding, ...] = ()
     rare: int = 0
+    others: tuple[Tested, ...] = ()
+    significant_strata: int = 0
+    strata_shown: int = 0
+
+    @property
+    def unreported(self) -> tuple[Tested, ...]:
+        """The significant contexts that are listed and are no findings, strongest first."""
+        return tuple(other for other in self.others if other.significant)
+
+    @property
+    def unlisted(self) -> int:
+        """How many significant contexts are neither findings nor listed."""
+        contexts = self.significant - self.significant_strata
+        return max(contexts - (self.reported - self.strata_shown) - len(self.unreported), 0)
+
+    @cached_property
+    def tree(self) -> tuple[Node, ...]:
+        """The population, the findings and nodes of the guided tree, each under the nearest that contains it."""
+        return tree_of(self.population, self.inside, self.others)
 
     @property
     def populations(self) -> tuple[Finding, ...]:
@@ -205,7 +232,7 @@ class AttributeReport:
         return tuple(f for f in self.findings if len(f.context))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The report of one investigation.
 
@@ -215,6 +242,8 @@ class Report:
         ``"testing"``, ``"discovery"`` or ``"error profiling"``.
     favourable
         The output value that effects are about; None for a numeric output or one of more than two values.
+    favourable_is
+        How it was chosen: ``"declared"`` by the user, ``"true"`` (True or 1), or only the ``"rarer"`` of two values.
     explanatory
         The attributes conditioned on.
     attributes
@@ -248,6 +277,7 @@ class Report:
     reuse: Reuse | None = None
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
+    favourable_is: str = "declared"
 
     @property
     def measured(self) -> str:
@@ -361,6 +391,11 @@ class Report:
         from fairtest.reporting.html import render_notebook
 
         return render_notebook(self)
+
+    def __repr__(self) -> str:
+        asked = f"{self.subject} by {', '.join(a.name for a in self.attributes)}"
+        number = len(self.findings)
+        return f"<Report of {self.kind}: {asked}, {self.data.name}, {number} finding{'' if number == 1 else 's'}>"
 
     def __str__(self) -> str:
         return self.to_text()

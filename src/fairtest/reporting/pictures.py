@@ -8,10 +8,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable, GroupTable
+from fairtest.inference.rates import rates_with_intervals
 from fairtest.reporting import figures, guide
 from fairtest.reporting.bars import estimate_with
 from fairtest.reporting.numbers import base_metric, count, quantity, rate, scale_for
-from fairtest.reporting.phrases import level_words, named_groups, one_line, rates_of, spoken, told_row, totals
+from fairtest.reporting.phrases import level_words, named_groups, one_line, spoken, told_row, totals
 from fairtest.reporting.tables import shortened
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtest.inference.finding import Finding, Stratum
     from fairtest.reporting.document import AttributeReport, Report
-    from fairtest.reporting.figures import Axis, Bar, Box
+    from fairtest.reporting.figures import Axis, Bar, Box, Stem
     from fairtest.reporting.numbers import Scale
 
 __all__ = ["figures_of"]
@@ -36,7 +37,7 @@ _LONGEST = 46
 class _Row:
     name: str
     numbers: str
-    mark: Bar | Box | float | None
+    mark: Bar | Box | Stem | None
     colour: str
     square: bool = False
     diamond: bool = False
@@ -127,18 +128,18 @@ def _by_group(finding: Finding, least: int) -> str:
 
 def _rates(title: str, table: CountTable, least: int) -> str:
     told = told_row(table, least)
-    shares, sizes, named = rates_of(table, told), totals(table), named_groups(table, least)
-    axis = figures.rate_axis(shares)
+    rates, sizes, named = rates_with_intervals(table)[told], totals(table), named_groups(table, least)
+    axis = figures.rates_axis(rates, sizes)
     colours = dict(zip(named, (_FIRST, _SECOND), strict=False))
     rows = [
         _Row(
             f"{spoken(table.protected)} = {level_words(group)}",
-            f"{rate(shares[g])} · {count(table.counts[told][g])} of {count(sizes[g])}",
-            None if (share := shares[g]) is None else axis.at(share),
+            f"{rate(None if known is None else known.share)} · {count(table.counts[told][g])} of {count(sizes[g])}",
+            figures.stem_of(known, axis),
             colours.get(g, _OTHER),
             square=colours.get(g) == _SECOND,
         )
-        for g, group in enumerate(table.columns)
+        for g, (group, known) in enumerate(zip(table.columns, rates, strict=True))
     ]
     everyone = sum(table.counts[told]) / sum(sizes) if sum(sizes) else None
     heading = f"{title}: share with {spoken(table.output)} = {level_words(table.rows[told])}"
@@ -193,11 +194,9 @@ def _row(row: _Row, y: float) -> Iterator[str]:
     yield _text(12, y + 4, shortened(row.name, _LONGEST))
     yield _text(_END + 20, y + 4, row.numbers, colour=_SOFT)
     if isinstance(row.mark, figures.Bar):
-        yield _line(_x(row.mark.low), y, _x(row.mark.high), y, row.colour, width=3, opacity=0.4)
         yield from (_text(_x(0) - 12, y + 4, "‹") for _ in range(row.mark.leaves_left))
         yield from (_text(_x(100) + 4, y + 4, "›") for _ in range(row.mark.leaves_right))
-        yield _dot(_x(row.mark.dot), y, row)
-    elif isinstance(row.mark, figures.Box):
+    if isinstance(row.mark, figures.Box):
         box = row.mark
         yield _line(_x(box.low), y, _x(box.high), y, row.colour)
         yield (
@@ -206,8 +205,8 @@ def _row(row: _Row, y: float) -> Iterator[str]:
         )
         yield _line(_x(box.median), y - 7, _x(box.median), y + 7, row.colour, width=3)
     elif row.mark is not None:
-        yield _line(_x(0), y, _x(row.mark), y, row.colour, width=3, opacity=0.4)
-        yield _dot(_x(row.mark), y, row)
+        yield _line(_x(row.mark.low), y, _x(row.mark.high), y, row.colour, width=3, opacity=0.4)
+        yield _dot(_x(row.mark.dot), y, row)
 
 
 def _x(per_cent: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.inference.finding import CountTable
 from fairtest.reporting import guide
 from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.impact import impact_words, law_words
 from fairtest.reporting.ink import Ink
 from fairtest.reporting.label_tables import label_lines
 from fairtest.reporting.numbers import base_metric, count, p_statement, rate, scale_for
@@ -193,6 +194,8 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
         words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
         words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
+    elif (impact := impact_words(report, finding)) is not None:
+        parts.append(f"lowest impact ratio {impact[0]} ({impact[1]})")
     return f"({'; '.join([*parts, share] if share else parts)})"
 
 
@@ -223,8 +226,8 @@ def _closing(report: Report, width: int, ink: Ink) -> Iterator[str]:
     yield ""
     for name, meaning in guide.metric_notes(report):
         yield from _wrapped(f"{name}: {meaning}.", width, first="  - ", rest="    ")
-    if report.kind == "testing" and any(f.ratio is not None for f in (*report.populations, *report.findings)):
-        yield from _wrapped(f"four fifths: {guide.FOUR_FIFTHS}", width, first="  - ", rest="    ")
+    for name, words in law_words(report):
+        yield from _wrapped(f"{name.lower()}: {words}", width, first="  - ", rest="    ")
     yield ""
     yield ink.strong("How it was done")
     yield ""
