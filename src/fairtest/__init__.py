@@ -35,6 +35,7 @@ _WHERE = {
     "UsageError": "fairtest.exceptions",
     "audit": "fairtest.pipeline.calls",
     "explain": "fairtest.pipeline.calls",
+    "inspect": "fairtest.pipeline.inspection",
     "metric": "fairtest.metrics.registry",
     "report": "fairtest.pipeline.calls",
     "test": "fairtest.pipeline.calls",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from fairtest.investigations.testing import Testing
     from fairtest.metrics.registry import Metric, metric
     from fairtest.pipeline.calls import audit, explain, report, test, train
+    from fairtest.pipeline.inspection import inspect
     from fairtest.reporting.document import Report
     from fairtest.types import Kind
 
@@ -72,6 +74,7 @@ __all__ = [
     "__version__",
     "audit",
     "explain",
+    "inspect",
     "metric",
     "report",
     "test",

@@ -25,7 +25,15 @@ class FairTestError(Exception):
 
 
 class InputError(FairTestError, ValueError):
-    """An argument, a column or a file is not what it must be; the message says what would be."""
+    """An argument, a column or a file is not what it must be; the message says what would be.
+
+    Attributes
+    ----------
+    brief
+        The same without lists, where there is less room; empty where it is the same.
+    """
+
+    brief: str = ""
 
 
 class UsageError(FairTestError, RuntimeError):
@@ -52,7 +60,11 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "
     shown = ", ".join(repr(k) for k in known[:20]) + (", …" if len(known) > 20 else "")
     suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     plural = f"{what.capitalize()}s"
-    return InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{' ' + hint if hint else ''}")
+    hint = f" {hint}" if hint else ""
+    error = InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{hint}")
+    if near:
+        error.brief = f"There is no {what} {name!r}.{suggestion}{hint}"
+    return error
 
 
 @contextmanager

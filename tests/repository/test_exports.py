@@ -29,6 +29,7 @@ def test_the_public_names_are_these() -> None:
         "__version__",
         "audit",
         "explain",
+        "inspect",
         "metric",
         "report",
         "test",

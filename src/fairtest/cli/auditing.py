@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairtest as ft
-from fairtest.cli.arguments import crossed, metrics_of, orders_of, pairs_of, tab
+from fairtest.cli.arguments import crossed, labels_of, metrics_of, orders_of, pairs_of, tab
+from fairtest.cli.config import saved, used
 from fairtest.cli.errors import FOUND
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.progress import StatusLine
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
 
     from fairtest.investigations.base import Investigation
 
-__all__ = ["audit_file"]
+__all__ = ["audit_file", "save_config", "say_config", "source_options"]
 
-NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet")
+NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
 
 
 def audit_file(
@@ -34,17 +37,22 @@ def audit_file(
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
     outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     _check(data, options, outputs)
-    asked = _questions(options)
-    with StatusLine(quiet=options["quiet"]) as status:
+    asked, about = _questions(options), source_options(options)
+    if options["save_config"]:
+        save_config(ctx, options["save_config"])
+        return
+    say_config(ctx)
+    with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
-        source = ft.DataSource(data, **_source_options(options))
+        source = ft.DataSource(data, **about)
+        _say_kinds(status, source)
         made = investigation(source, **asked, **own)
         ft.train([made], **_train_options(options), progress=status)
         if not options["train_only"]:
             chosen = {name: options[name] for name in ("correction", "method", "tolerance", "preset")}
             ft.test([made], **chosen, progress=status)
     if options["train_only"]:
-        _propose(made)
+        _propose(made, options)
     else:
         _show(ctx, made, outputs)
 
@@ -76,13 +84,18 @@ def _questions(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _source_options(options: dict[str, Any]) -> dict[str, Any]:
-    same = ("budget", "conf", "train_size", "seed", "categorical", "numeric", "missing", "encoding", "preset")
+def source_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options say of the data; a command has all of those of the file, perhaps not the others."""
+    same = (
+        "budget", "conf", "train_size", "seed", "categorical", "numeric", "missing", "encoding", "decimal", "preset",
+        "people", "outcome",
+    )  # fmt: skip
     return {
-        **{name: options[name] for name in same},
+        **{name: options[name] for name in same if name in options},
+        "labels": labels_of(options.get("label", ())),
         "ordered": orders_of(options["ordered"]),
-        "favourable": pairs_of("--favourable", options["favourable"], "income='>50K'"),
-        "reference": pairs_of("--reference", options["reference"], "sex=Male"),
+        "favourable": pairs_of("--favourable", options.get("favourable", ()), "income='>50K'"),
+        "reference": pairs_of("--reference", options.get("reference", ()), "sex=Male"),
         "delimiter": tab(options["delimiter"]),
     }
 
@@ -91,10 +104,34 @@ def _train_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("max_depth", "min_size", "search", "score", "aggregate", "preset")}
 
 
-def _propose(investigation: Investigation) -> None:
+def save_config(ctx: click.Context, path: str) -> None:
+    """Write the options of a command into a file, and say how to run it."""
+    from fairtest.reporting.files import write_atomically  # loads the library
+
+    write_atomically(path, saved(ctx, path))
+    if not ctx.params.get("quiet"):
+        click.echo(f"Written: {path}. To run it: {ctx.command_path} --config {shlex.quote(path)}", err=True)
+
+
+def say_config(ctx: click.Context) -> None:
+    """Say on stderr which file options were taken from."""
+    if used(ctx) and not ctx.params.get("quiet"):
+        click.echo(f"Options from {used(ctx)}", err=True)
+
+
+def _say_kinds(status: StatusLine, source: ft.DataSource) -> None:
+    columns = source.table.columns.values()
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in Counter(c.kind.value for c in columns).items())
+    status.note(f"{source.table.name}: {source.table.n_rows:,} people, {len(columns):,} columns ({kinds})")
+    for column in columns:
+        missing = f"; {column.missing:,} missing" if column.missing else ""
+        status.note(f"  {column.name}: {column.kind.value} ({column.reason}{missing})")
+
+
+def _propose(investigation: Investigation, options: dict[str, Any]) -> None:
     from fairtest.cli.proposals import proposals_text  # loads the library
 
-    click.echo(proposals_text(investigation), nl=False)
+    click.echo(proposals_text(investigation, options["correction"]), nl=False)
 
 
 def _show(ctx: click.Context, investigation: Investigation, outputs: Outputs) -> None:

@@ -7,9 +7,11 @@ import sys
 import click
 
 from fairtest import __version__
+from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
 from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.inspect import inspect
 from fairtest.cli.profile import errors
 from fairtest.cli.test import test
 
@@ -25,7 +27,7 @@ Exit codes:
   130  interrupted"""
 
 
-@click.group(cls=CarefulGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CarefulGroup, epilog=EPILOG)
 @click.version_option(__version__, "--version", prog_name="fairtest", message="%(prog)s %(version)s")
 @show_traceback
 def cli() -> None:
@@ -37,14 +39,13 @@ def cli() -> None:
     \b
     Start here:
       fairtest demo
+      fairtest inspect people.csv
       fairtest test people.csv -p sex -o income
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
-cli.add_command(demo)
-cli.add_command(discover)
-cli.add_command(test)
-cli.add_command(errors)
+for _command in (demo, inspect, test, discover, errors, completion):
+    cli.add_command(_command)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["read_table"]
+__all__ = ["PARQUET", "parquet_parts", "read_table"]
 
 PARQUET = (".parquet", ".pq")
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
@@ -56,6 +56,7 @@ def read_table(
     missing: Iterable[object] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     name: str | None = None,
 ) -> Table:
     """Read people from a frame or a file, and decide what kind each column is.
@@ -75,6 +76,9 @@ def read_table(
         What parts the fields of a CSV file; found out from the header if not given.
     encoding
         How a CSV file is encoded; UTF-8 if not given.
+    decimal
+        What stands before the decimals of numbers in a CSV file, ``"."`` or ``","``. If not given, commas are read too
+        where semicolons part the fields.
     name
         What to call the data; the file's name if not given.
 
@@ -92,7 +96,8 @@ def read_table(
     declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
     absent = _missing(missing)
     _check_delimiter(delimiter)
-    library, names, columns, called = _columns(data, absent, delimiter, encoding)
+    _check_decimal(decimal, delimiter)
+    library, names, columns, called = _columns(data, absent, delimiter, encoding, decimal)
     declared.check(names)
     lengths: dict[str, int] = {}
     encoded: dict[str, Column] = {}
@@ -103,12 +108,12 @@ def read_table(
 
 
 def _columns(
-    data: Any, missing: list[object], delimiter: str | None, encoding: str | None
+    data: Any, missing: list[object], delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn], str]:
     """Return where the data came from, the names of its columns, the columns, and what to call it."""
     if isinstance(data, str | os.PathLike):
         path = Path(os.fsdecode(data))
-        library, names, columns = _file(path, missing, delimiter, encoding)
+        library, names, columns = _file(path, missing, delimiter, encoding, decimal)
         return library, names, columns, path.name or str(path)
     library_name = library_of(data)
     if library_name is None:
@@ -120,10 +125,10 @@ def _columns(
 
 
 def _file(
-    path: Path, missing: list[object], delimiter: str | None, encoding: str | None
+    path: Path, missing: list[object], delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn]]:
     if _is(Path.is_dir, path):
-        return "parquet", *_parquet(_parts(path), str(path), missing)
+        return "parquet", *_parquet(parquet_parts(path), str(path), missing)
     if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
         return "parquet", *_parquet([path], str(path), missing)
     content = _unpacked(_content(path), path, encoding)
@@ -134,7 +139,7 @@ def _file(
         raise InputError(f"{path} is not a text file: it has null bytes. The data must be {READABLE}.")
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes):
         delimiter = "\t"
-    columns = read_delimited(text, where=str(path), delimiter=delimiter, missing=missing)
+    columns = read_delimited(text, where=str(path), delimiter=delimiter, missing=missing, decimal=decimal)
     return "csv", [column.name for column in columns], columns
 
 
@@ -201,7 +206,7 @@ def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
     return content
 
 
-def _parts(folder: Path) -> list[Path]:
+def parquet_parts(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder and of the folders in it, in the order of their names."""
     files = sorted(
         file
@@ -261,6 +266,13 @@ def _check_delimiter(delimiter: str | None) -> None:
     if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
         return
     raise InputError(f"The 'delimiter' parameter must be one character, such as ',' or ';'. Got {delimiter!r} instead.")
+
+
+def _check_decimal(decimal: str | None, delimiter: str | None) -> None:
+    if decimal not in (None, ".", ","):
+        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
+    if decimal is not None and decimal == delimiter:
+        raise InputError(f"The 'decimal' parameter must not be the delimiter too. Got {decimal!r} for both.")
 
 
 def _described(data: object) -> str:

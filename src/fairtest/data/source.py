@@ -11,6 +11,7 @@ from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
 from fairtest.data.reuse import ReusedSet
+from fairtest.data.words import Words
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -59,10 +60,16 @@ class DataSource:
     favourable, reference
         Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
         ``reference={"sex": "Male"}``.
+    labels, people, outcome
+        Words for reports: what groups are called, ``labels={"sex": {"Female": "women"}}``, or a column,
+        ``labels={"hours_per_week": "weekly hours"}`` (where both are named, the column goes by the value ``""``); what
+        the rows are, ``people="applicants"``; what happens to those with the favourable output,
+        ``outcome="are accepted"``, or ``outcome={"accepted": "are accepted"}``.
     engine
         Where the counting is done: ``"memory"``.
-    missing, delimiter, encoding
-        For CSV files: other texts that mean a missing value, the delimiter, the encoding.
+    missing, delimiter, encoding, decimal
+        For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
+        point or a comma (by default commas are understood where semicolons part the fields).
     name
         What to call the data in reports. Default: the name of the file.
     preset
@@ -90,10 +97,14 @@ class DataSource:
         ordered: Mapping[str, Sequence[Level]] | None = None,
         favourable: Mapping[str, Level] | None = None,
         reference: Mapping[str, Level] | None = None,
+        labels: Mapping[str, str | Mapping[Any, str]] | None = None,
+        people: str | None = None,
+        outcome: str | Mapping[str, str] | None = None,
         engine: str = "memory",
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
+        decimal: str | None = None,
         name: str | None = None,
         preset: str | None = None,
     ) -> None:
@@ -121,10 +132,12 @@ class DataSource:
             missing=missing,
             delimiter=delimiter,
             encoding=encoding,
+            decimal=decimal,
             name=name,
         )
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
+        self.words = Words.of(self.table, labels, people, outcome)
         n_rows = self.table.n_rows
         sets = 1 if self.reuse else size
         self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)

@@ -122,6 +122,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         reuse=results.test.reuse,
         errors=error_note(investigation),
         labels=_labels(investigation),
+        names=names_for(investigation),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtest.reporting.files import report_folder, write_atomically
 from fairtest.reporting.hierarchy import tree_of
+from fairtest.reporting.phrases import Names
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -261,6 +262,8 @@ class Report:
         What an error profile is about; None for other kinds.
     labels
         For Discovery: which labels were looked at.
+    names
+        What the user calls groups, columns, people and what happens to them.
     """
 
     version: str
@@ -278,6 +281,7 @@ class Report:
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
+    names: Names = field(default_factory=Names)
 
     @property
     def measured(self) -> str:
