@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: demo docs example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -27,7 +27,7 @@ example-diabetes: $(VENV)/.installed ## the same on real patients: make example-
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples
 	$(BIN)/python -m examples.diabetes $(DATA) example-report
 
-test: lint ## lint, types, layers, doctests and tests
+test: lint ## lint, types, layers, doctests, tests and the documentation
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev
@@ -39,6 +39,9 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev ## the documentation, in docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 	$(BIN)/python -m benchmarks
@@ -59,4 +62,4 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
 
 clean:
-	rm -rf $(VENV) demo-report example-report
+	rm -rf $(VENV) demo-report example-report docs/_build

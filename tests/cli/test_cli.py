@@ -133,6 +133,21 @@ class TestReport:
         assert {p.suffix for p in folder.iterdir()} == {".txt", ".html", ".json"}
         assert run.err.count("Written: ") == 6
 
+    def test_exports(self, people: Path, tmp_path: Path) -> None:
+        table, page, pictures = tmp_path / "r.csv", tmp_path / "r.md", tmp_path / "new" / "figures"
+        run = fairtest(
+            "test", people, "-p", "sex", "-o", "hired", "--csv", table, "--markdown", page, "--figures", pictures,
+        )  # fmt: skip
+        assert run.code == 0, run.err
+        assert pl.read_csv(table)["protected"].unique().to_list() == ["sex"]
+        assert page.read_text("utf-8").startswith("### FairTest: ")
+        assert {p.suffix for p in pictures.iterdir()} == {".svg"}
+        assert run.err.count("Written: ") == 2 + len(list(pictures.iterdir()))
+        assert fairtest("test", people, "-p", "sex", "-o", "hired", "--csv", "-").out == table.read_text("utf-8")
+
+    def test_has_no_colour_in_a_pipe(self, people: Path) -> None:
+        assert "\x1b" not in fairtest("test", people, "-p", "sex", "-o", "hired").out
+
     def test_an_output_with_an_odd_name(self, people: Path, tmp_path: Path) -> None:
         path = tmp_path / "odd.csv"
         pl.read_csv(people).rename({"hired": "../hired or/not"}).write_csv(path)
@@ -195,7 +210,7 @@ class TestFailOnFindings:
 
 
 class TestTheData:
-    @pytest.mark.parametrize("option", ["--html", "--json", "--text"])
+    @pytest.mark.parametrize("option", ["--html", "--json", "--text", "--csv", "--markdown"])
     def test_is_never_written_over(self, people: Path, option: str) -> None:
         before = people.read_bytes()
         run = fairtest("test", people, "-p", "sex", "-o", "hired", option, people)
@@ -282,6 +297,7 @@ BAD_OPTIONS = {
     "folder for a file": (["-p", "sex", "-o", "hired", "--json", "."], ["--json", "folder"]),
     "no folder": (["-p", "sex", "-o", "hired", "--html", "no/such/r.html"], ["--html", "no/such"]),
     "out in a file": (["-p", "sex", "-o", "hired", "--out", __file__ + "/x"], ["--out", "not a folder"]),
+    "figures in a file": (["-p", "sex", "-o", "hired", "--figures", __file__], ["--figures", "not a folder"]),
     "one file twice": (["-p", "sex", "-o", "hired", "--json", "r", "--html", "./r"], ["--json", "--html"]),
     "a device": (["-p", "sex", "-o", "hired", "--json", "/dev/null"], ["--json", "/dev/null"]),
 }

@@ -1,6 +1,7 @@
 """The report as a page and in a notebook."""
 
 import dataclasses
+import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -10,6 +11,7 @@ import report_builders as build
 
 from fairtest.reporting.figures import axis_over, effect_axis, number_axis, rate_axis
 from fairtest.reporting.html import render_html, render_notebook
+from fairtest.reporting.json import as_dict
 from fairtest.reporting.numbers import scale_for
 
 REPORTS = build.all_reports()
@@ -45,7 +47,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append("" if self.open and self.open[-1] == "style" else data)
+        self.words.append("" if self.open and self.open[-1] in {"style", "script"} else data)
 
     @property
     def text(self):
@@ -58,8 +60,7 @@ def test_pages_are_well_formed(name):
     assert page.tags.count("h1") == 1
     assert len(set(page.ids)) == len(page.ids)
     assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
-    assert "script" not in page.tags
-    assert "b" not in page.open
+    assert page.tags.count("script") == 2, "the numbers, and what filters and sorts"
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -86,7 +87,8 @@ def test_nothing_comes_from_elsewhere_and_nothing_undefined_leaks(name, render):
 @pytest.mark.parametrize("render", [render_html, render_notebook])
 def test_what_the_user_wrote_is_escaped(render):
     text = render(build.odd_report())
-    assert "<script" not in text
+    assert "<script>alert" not in text
+    assert "</script>alert" not in text
     assert "<b>&" not in text
     assert "Zürich <b>" not in text
     page = Page(text)
@@ -118,15 +120,26 @@ def test_per_cents_have_a_narrow_space_and_groups_their_colour():
     text = render_html(build.income_report())
     assert '<span class="a">12\u202f% with sex = Female</span>' in text
     assert '<span class="b">44\u202f% with sex = Male</span>' in text
-    assert not re.search(r"\d %", text.split("</style>")[1])
+    assert not re.search(r"\d %", text.split("</style>")[1].split("<script")[0])
 
 
-def test_four_fifths_only_for_selections_below_it():
-    assert "four fifths" not in Page(render_html(build.nothing_report())).text
-    other = dataclasses.replace(build.income_report(), kind="error profiling")
-    assert "four fifths" not in Page(render_html(other)).text
-    turned = build.report(build.attribute(build.income_population(ratio=2.0)))
-    assert "turned round 0.50, below four fifths" in Page(render_html(turned)).text
+def test_four_fifths_only_for_selections():
+    assert "not below four fifths" in Page(render_html(build.nothing_report())).text
+    for changes in ({"kind": "error profiling"}, {"favourable_is": "rarer"}, {"explanatory": ("age",)}):
+        other = dataclasses.replace(build.income_report(), **changes)
+        assert "four fifths" not in Page(render_html(other)).text.lower()
+        assert as_dict(other)["investigations"][0]["protected"][0]["population"]["impact_ratios"] is None
+    page = Page(render_html(build.race_report())).text
+    assert "Impact ratio0.50 Black ÷ Asian-Pac-Islander; below four fifths" in page
+    [about] = as_dict(build.race_report())["investigations"][0]["protected"]
+    assert about["population"]["impact_ratios"][0] is None, "under two per cent of the people"
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_numbers_inside_are_the_json_report(name):
+    inside = re.search(r'id="report-data">(.*?)</script>', render_html(REPORTS[name]), re.DOTALL)[1]
+    assert json.loads(inside) == as_dict(REPORTS[name])
+    assert "<" not in inside
 
 
 def test_strata_have_verdicts_and_counts():

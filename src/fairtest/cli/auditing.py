@@ -12,7 +12,7 @@ import fairtest as ft
 from fairtest.cli.arguments import crossed, labels_of, metrics_of, orders_of, pairs_of, tab
 from fairtest.cli.config import saved, used
 from fairtest.cli.errors import FOUND
-from fairtest.cli.outputs import Outputs
+from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import People
 from fairtest.cli.progress import StatusLine
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_file", "save_config", "say_config", "source_options"]
 
-NOT_REPEATED = ("out", "json", "html", "text", "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
+NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
 
 
 def audit_file(
@@ -34,7 +34,7 @@ def audit_file(
     **own: Any,
 ) -> None:
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
-    outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
+    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     _check(data, options, outputs)
     asked, about = _questions(options), source_options(options)
     if options["save_config"]:
@@ -63,7 +63,7 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     if options["train_only"] and (outputs or options["fail_on_findings"]):
         raise ft.InputError(
             "--train-only tests nothing, so there is no report to write or to fail on. Take out --train-only, or "
-            "--out, --json, --html, --text and --fail-on-findings."
+            f"{', '.join(f'--{name}' for name in OUTPUTS)} and --fail-on-findings."
         )
     outputs.check(data)
 

@@ -9,14 +9,14 @@ import click
 import fairtest as ft
 from fairtest.cli.errors import FOUND, show_traceback
 from fairtest.cli.options import OUTPUT, TEST, Command, Option, with_options
-from fairtest.cli.outputs import Outputs
+from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import say_known, wait_aloud
 from fairtest.cli.progress import StatusLine
 from fairtest.cli.repeat import repeated
 
 __all__ = ["explain"]
 
-NOT_REPEATED = ("out", "json", "html", "text", "fail_on_findings", "quiet")
+NOT_REPEATED = (*OUTPUTS, "fail_on_findings", "quiet", "verbose")
 
 EPILOG = """\b
 Examples:
@@ -55,7 +55,7 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     The population and the significant groups of that run are put to the next test set, measured among people with the
     same value of the attribute (--by), with each value beside them. This spends a test set.
     """
-    outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
+    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     outputs.check(workspace)
     opened = ft.Workspace(workspace)
     opened.caller.command = repeated(ctx, workspace, NOT_REPEATED)

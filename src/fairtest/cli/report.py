@@ -9,7 +9,7 @@ import click
 import fairtest as ft
 from fairtest.cli.errors import show_traceback
 from fairtest.cli.options import OUTPUT, Command, with_options
-from fairtest.cli.outputs import Outputs
+from fairtest.cli.outputs import FORMS, OUTPUTS, Outputs
 
 __all__ = ["report"]
 
@@ -27,11 +27,11 @@ Examples:
 @show_traceback
 def report(workspace: str, run: int | None, **options: Any) -> None:
     """Show again what a run of a WORKSPACE reported: the last one, or RUN by the number of its test set. Free."""
-    outputs = Outputs(options["out"], options["json"], options["html"], options["text"])
+    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     outputs.check(workspace)
     opened = ft.Workspace(workspace)
     reports = opened.shown(run)
-    if len(reports) != 1 and (options["json"] or options["html"] or options["text"]):
+    if len(reports) != 1 and any(options[form] for form in (*FORMS, "figures")):
         raise ft.InputError(f"This run has {len(reports)} reports, and a file holds one. Name a folder: --out DIR.")
     for place, each in enumerate(reports, start=1):
         for path in outputs.write(each, f"{place}-" if len(reports) > 1 else ""):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ class Searcher:
         """Return the nodes of the guided tree."""
         scorer = HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings)
         found = grow(scorer, self._table, self._settings)
-        return self.weighted(found.contexts, found.parents, found.looked_at)
+        return replace(self.weighted(found.contexts, found.parents, found.looked_at), guided=frozenset(found.contexts))
 
     def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
         """Return contexts with the evidence for each."""
@@ -128,7 +129,9 @@ class Searcher:
         contexts = (*others, *few.contexts)
         evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST) if few.wide else half_link(z, link)
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
-        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), looked_at, self._weight(evidence), self._sign(z))
+        guided = frozenset(() if tree is None else tree.contexts)
+        parents = (-1,) + (0,) * (len(contexts) - 1)
+        return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided)
 
     def _weight(self, evidence: FloatArray) -> FloatArray:
         """Return evidence that hypotheses may be weighted by: none for a metric whose errors are only guessed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Found:
     evidence, sign
         How surely the training set shows an association in each (a normal deviate, 0 where unknown), and its
         direction (0 where the metric has none, or it is unknown).
+    guided
+        The contexts that are nodes of the guided tree, proposed or not; empty where none was grown.
     """
 
     contexts: tuple[Context, ...]
@@ -60,6 +62,7 @@ class Found:
     looked_at: int
     evidence: FloatArray
     sign: FloatArray
+    guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

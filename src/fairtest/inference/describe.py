@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fairtest.data.labels import label_part
 from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
-from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum
+from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
@@ -54,9 +54,9 @@ class Describer:
 
     def findings(self, contexts: Sequence[int]) -> list[Finding]:
         """Return the findings of some contexts (0 is the whole population)."""
-        return [self._finding(i, *ratio) for i, ratio in zip(contexts, self._ratios(contexts), strict=True)]
+        return [self._finding(i, two) for i, two in zip(contexts, self._ratios(contexts), strict=True)]
 
-    def _finding(self, i: int, ratio: float | None, ratio_interval: Interval | None) -> Finding:
+    def _finding(self, i: int, of_two_groups: dict[str, Any]) -> Finding:
         asked, estimates = self._validated.asked, self._validated.contexts
         people = self._engine.rows(self._number, asked.conditions[i], self._target)
         p = _number(estimates.p[i])
@@ -74,10 +74,9 @@ class Describer:
             significant=p is not None and p <= self._level,
             table=self._table(people),
             strata=self._strata(i, people),
-            ratio=ratio,
-            ratio_interval=ratio_interval,
             label=None if label_part(self._question.output) is None else self._question.output.name,
             notes=(*estimates.notes[i], *self._left_out_strata(i)),
+            **of_two_groups,
         )
 
     def _table(self, people: Rows) -> Table:
@@ -134,16 +133,44 @@ class Describer:
             return ()
         return (f"{people:,} of these people are in strata where the effect is undefined; they are left out of it.",)
 
-    def _ratios(self, contexts: Sequence[int]) -> list[tuple[float | None, Interval | None]]:
-        """Return the ratio of two groups' rates in each context, with its single interval."""
+    def _ratios(self, contexts: Sequence[int]) -> list[dict[str, Any]]:
+        """Return gap and ratio of two groups' rates in each context, with their single intervals.
+
+        The gap is that of everybody together; there is no ratio where people are compared within strata.
+        """
         counts = getattr(self._validated.summary, "counts", None)
-        if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[1:] != (1, 2, 2):
-            return [(None, None)] * len(contexts)
-        tables = counts[list(contexts), 0]
+        if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[2:] != (2, 2):
+            return [{} for _ in contexts]
+        tables = counts[list(contexts)].sum(axis=1)
         x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
+        pair = x1[:, None], n1[:, None], x2[:, None], n2[:, None]
+        low, high = score.difference_interval(*pair, self._level)
+        found: list[dict[str, Any]] = [
+            {"gap": _number(g), "gap_interval": _interval(*bounds)}
+            for g, *bounds in zip(score.difference(*pair), low, high, strict=True)
+        ]
+        if counts.shape[1] > 1:
+            return found
         low, high = score.ratio_interval(x1, n1, x2, n2, self._level)
-        ratios = score.ratio(x1, n1, x2, n2)
-        return [(_number(r), _interval(*bounds)) for r, *bounds in zip(ratios, low, high, strict=True)]
+        for each, r, *bounds in zip(found, score.ratio(x1, n1, x2, n2), low, high, strict=True):
+            each |= {"ratio": _number(r), "ratio_interval": _interval(*bounds)}
+        return found
+
+    def others(self, contexts: Sequence[int]) -> tuple[Tested, ...]:
+        """Return some contexts that are no findings, without the tables behind them."""
+        asked, e = self._validated.asked, self._validated.contexts
+        return tuple(
+            Tested(
+                context=asked.contexts[i],
+                size=int(e.size[i]),
+                effect=_number(e.effect[i]),
+                interval=_interval(e.low[i], e.high[i]),
+                p_value=_number(e.p[i]),
+                significant=bool(e.p[i] <= self._level),
+                guided=asked.contexts[i] in asked.guided,
+            )
+            for i in contexts
+        )
 
 
 def described(name: Level, values: FloatArray, numbers: FloatArray | None = None) -> Group:

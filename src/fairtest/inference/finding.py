@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairtest.inference.verdict import Verdict
     from fairtest.types import Interval, Level
 
-__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Line", "Stratum", "Table"]
+__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Line", "Stratum", "Table", "Tested"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,29 @@ class Stratum:
 
 
 @dataclass(frozen=True)
+class Tested:
+    """A context that is not among the findings: its numbers, without the table behind them.
+
+    Attributes
+    ----------
+    effect
+        None where it is undefined, or where a node of the guided tree was not tested.
+    interval
+        Simultaneous, as everywhere; None where the effect is undefined, or in a large family not significant.
+    guided
+        Whether the context is a node of the guided tree.
+    """
+
+    context: Context
+    size: int
+    effect: float | None
+    interval: Interval | None
+    p_value: float | None
+    significant: bool
+    guided: bool = False
+
+
+@dataclass(frozen=True)
 class Finding:
     """An association in a context, measured on the test set.
 
@@ -152,6 +175,9 @@ class Finding:
         Whether the corrected p-value is at most the level of the test set.
     ratio, ratio_interval
         For a two-by-two table: rate of the group over rate of the reference group, with its single interval.
+    gap, gap_interval
+        For two outputs and two groups: rate of the group minus rate of the reference group, everybody together
+        (whatever is conditioned on), with its single interval.
     folded
         How many other significant contexts say the same thing and are not shown: they share most of their people with
         it, or show nothing outside it and the other findings.
@@ -176,6 +202,8 @@ class Finding:
     strata: tuple[Stratum, ...] = ()
     ratio: float | None = None
     ratio_interval: Interval | None = None
+    gap: float | None = None
+    gap_interval: Interval | None = None
     label: str | None = None
     folded: int = 0
     verdict: Verdict | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,6 +86,8 @@ class Asked:
         The deviate of each stratum of each context, row by row; None without strata.
     title
         What to call the question where an error comes from it; empty if it is the only one.
+    guided
+        The contexts that are nodes of the guided tree.
     """
 
     question: Question
@@ -96,6 +98,7 @@ class Asked:
     sign: FloatArray
     strata_evidence: FloatArray | None = None
     title: str = ""
+    guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
 
     @property
     def populations(self) -> IntArray:

@@ -168,6 +168,7 @@ def _attribute(
             interval_single=None,
             significant=answer.confirmed,
             ratio_interval=None,
+            gap_interval=None,
             strata=tuple(replace(s, interval_single=None) for s in finding.strata),
         )
 
@@ -175,6 +176,7 @@ def _attribute(
     order = reported(asked.contexts, confirmed, sign, metric.strength(train.effect), train.size.astype(float))
     missing, outside = left_out(engine, TRAIN, asked)
     shown = [0, *order]
+    rest = [i for i in range(len(answers)) if i not in shown]
     population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
         question=asked.question,
@@ -186,4 +188,8 @@ def _attribute(
         outside=outside,
         population=population,
         findings=tuple(findings),
+        others=tuple(
+            replace(other, interval=answers[i].interval, p_value=None, significant=answers[i].confirmed)
+            for i, other in zip(rest, describer.others(rest), strict=True)
+        ),
     )

@@ -18,6 +18,7 @@ from fairtest.reporting.document import (
 )
 from fairtest.reporting.error_words import error_note, names_for
 from fairtest.reporting.numbers import scale_for
+from fairtest.reporting.simpson import simpson_note
 from fairtest.reporting.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.data.table import Column
-    from fairtest.inference.finding import Finding
+    from fairtest.inference.finding import Finding, Tested
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.types import Level
@@ -86,6 +87,7 @@ class AttributeResult:
     labels: tuple[Finding, ...] = ()
     parts: Mapping[str, AttributeResult] = field(default_factory=dict)
     rare: int = 0
+    others: tuple[Tested, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         kind=investigation.kind,
         output=investigation.output_name,
         favourable=_second(investigation.output.kind, investigation.output.levels),
+        favourable_is=_known_as_favourable(investigation),
         explanatory=investigation.explanatory,
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
@@ -134,6 +137,14 @@ def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
     return levels[1] if kind is Kind.BINARY else None
 
 
+def _known_as_favourable(investigation: Investigation) -> str:
+    """Return how the output value that effects are about was chosen."""
+    output = investigation.output
+    if any(column in investigation.source.favourable for column in output.columns):
+        return "declared"
+    return "true" if output.levels and output.levels[-1] == 1 else "rarer"
+
+
 def _attribute(
     investigation: Investigation, found: AttributeResult, looked_at: int, results: Results
 ) -> AttributeReport:
@@ -146,7 +157,8 @@ def _attribute(
         population = found.parts[finding.output].population if found.parts else found.population
         words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
         tolerance = verdict_words(finding, results.test.tolerance)
-        return replace(finding, sentence=words, notes=(*finding.notes, *tolerance))
+        turned = simpson_note(finding, names)
+        return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned))
 
     shown = found.findings if found.labels else (found.population, *found.findings)
     shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
@@ -167,6 +179,9 @@ def _attribute(
         outside=found.outside,
         labels=tuple(worded(f) for f in found.labels),
         rare=found.rare,
+        others=found.others,
+        significant_strata=found.significant_strata,
+        strata_shown=shown_strata,
     )
 
 

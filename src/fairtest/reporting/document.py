@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairtest.reporting.files import write_atomically
+from fairtest.reporting.files import report_folder, write_atomically
+from fairtest.reporting.hierarchy import tree_of
 from fairtest.reporting.phrases import Names
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
-    from fairtest.inference.finding import Finding
+    from fairtest.inference.finding import Finding, Tested
+    from fairtest.reporting.hierarchy import Node
     from fairtest.types import Level
 
 __all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "LabelSettings", "Report", "Reuse", "Settings"]
@@ -175,6 +179,11 @@ class AttributeReport:
         For Discovery: the labels tested over everybody, significant ones first; empty otherwise.
     rare
         For Discovery: how many labels were left out because too few people have them, or have them not.
+    others
+        Contexts that were tested and are no findings, as far as they are listed: significant ones, strongest first, and
+        nodes of the guided tree.
+    significant_strata, strata_shown
+        Of ``significant`` and of ``reported``: the strata.
     """
 
     name: str
@@ -193,6 +202,25 @@ class AttributeReport:
     outside: int = 0
     labels: tuple[Finding, ...] = ()
     rare: int = 0
+    others: tuple[Tested, ...] = ()
+    significant_strata: int = 0
+    strata_shown: int = 0
+
+    @property
+    def unreported(self) -> tuple[Tested, ...]:
+        """The significant contexts that are listed and are no findings, strongest first."""
+        return tuple(other for other in self.others if other.significant)
+
+    @property
+    def unlisted(self) -> int:
+        """How many significant contexts are neither findings nor listed."""
+        contexts = self.significant - self.significant_strata
+        return max(contexts - (self.reported - self.strata_shown) - len(self.unreported), 0)
+
+    @cached_property
+    def tree(self) -> tuple[Node, ...]:
+        """The population, the findings and nodes of the guided tree, each under the nearest that contains it."""
+        return tree_of(self.population, self.inside, self.others)
 
     @property
     def populations(self) -> tuple[Finding, ...]:
@@ -205,7 +233,7 @@ class AttributeReport:
         return tuple(f for f in self.findings if len(f.context))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The report of one investigation.
 
@@ -215,6 +243,8 @@ class Report:
         ``"testing"``, ``"discovery"`` or ``"error profiling"``.
     favourable
         The output value that effects are about; None for a numeric output or one of more than two values.
+    favourable_is
+        How it was chosen: ``"declared"`` by the user, ``"true"`` (True or 1), or only the ``"rarer"`` of two values.
     explanatory
         The attributes conditioned on.
     attributes
@@ -250,6 +280,7 @@ class Report:
     reuse: Reuse | None = None
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
+    favourable_is: str = "declared"
     names: Names = field(default_factory=Names)
 
     @property
@@ -307,11 +338,11 @@ class Report:
         """The paper's name for :attr:`significant`."""
         return self.significant
 
-    def to_text(self, *, width: int = 100) -> str:
-        """Return the report for a terminal."""
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        """Return the report for a terminal ``width`` columns wide, with its colours if asked."""
         from fairtest.reporting.text import render_text
 
-        return render_text(self, width=width)
+        return render_text(self, width=width, color=color)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one HTML page, and write it to ``path`` if given."""
@@ -337,10 +368,38 @@ class Report:
 
         return as_frame(self)
 
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the rows of :meth:`to_frame` as CSV, and write them to ``path`` if given."""
+        from fairtest.reporting.csv import render_csv
+
+        return _written(render_csv(self), path)
+
+    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as Markdown, short enough for a pull request, and write it to ``path`` if given."""
+        from fairtest.reporting.markdown import render_markdown
+
+        return _written(render_markdown(self), path)
+
+    def figures(self) -> dict[str, str]:
+        """Return each figure of the report as SVG, under a name that can be a file's."""
+        from fairtest.reporting.pictures import figures_of
+
+        return figures_of(self)
+
+    def save_figures(self, out_dir: str | PathLike[str]) -> list[Path]:
+        """Write each figure as an SVG file into a folder, made if need be, and return the paths."""
+        folder = report_folder(out_dir)
+        return [write_atomically(folder / f"{name}.svg", svg) for name, svg in self.figures().items()]
+
     def _repr_html_(self) -> str:
         from fairtest.reporting.html import render_notebook
 
         return render_notebook(self)
+
+    def __repr__(self) -> str:
+        asked = f"{self.subject} by {', '.join(a.name for a in self.attributes)}"
+        number = len(self.findings)
+        return f"<Report of {self.kind}: {asked}, {self.data.name}, {number} finding{'' if number == 1 else 's'}>"
 
     def __str__(self) -> str:
         return self.to_text()

@@ -12,15 +12,18 @@ from fairtest.reporting.numbers import decimals_for, fixed, rate, typeset
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fairtest.inference.finding import Finding, Group, GroupTable, Stratum
+    from fairtest.inference.finding import Finding, Group, GroupTable, Stratum, Tested
+    from fairtest.inference.rates import Rate
     from fairtest.reporting.numbers import Scale
 
 __all__ = [
-    "FEW", "Axis", "Bar", "Box", "Column", "Segment", "axis_over", "bar_of", "box_of", "columns_of", "effect_axis",
-    "number_axis", "rate_axis", "segments_of",
+    "FEW", "Axis", "Bar", "Box", "Column", "Segment", "Stem", "axis_over", "bar_of", "box_of", "columns_of",
+    "effect_axis", "number_axis", "rate_axis", "rates_axis", "segments_of", "stem_of",
 ]  # fmt: skip
 
 _FURTHEST = 3.0
+ENOUGH = 30
+"""An axis of rates makes room for the intervals of groups of so many people."""
 FEW = 20
 """Of fewer people no box is drawn where boxes stand side by side."""
 
@@ -61,6 +64,15 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Stem:
+    """A rate with its interval."""
+
+    dot: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Box:
     """A box plot lying down: whiskers, middle half, median and mean."""
 
@@ -96,9 +108,9 @@ def axis_over(low: float, high: float, label: Callable[[float, int], str], zero:
     """Return an axis that covers a range, with three to seven round ticks."""
     if not high > low:
         low, high = low - 0.5, high + 0.5
-    step = _round_step((high - low) / 5)
+    step = _round_step((high - low) / 6)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + _is_quarter(step))
     places = [n * step for n in range(first, last + 1)]
     span = places[-1] - places[0]
     ticks = tuple(
@@ -112,13 +124,32 @@ def axis_over(low: float, high: float, label: Callable[[float, int], str], zero:
 
 def _round_step(step: float) -> float:
     power = 10.0 ** math.floor(math.log10(step))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
+    return next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= step * (1 - 1e-9))
+
+
+def _is_quarter(step: float) -> bool:
+    """Whether a step has two digits, as 0.25 has."""
+    return math.isclose(step / 10 ** math.floor(math.log10(step) + 1e-9), 2.5)
 
 
 def rate_axis(shares: Iterable[float | None]) -> Axis:
     """Return an axis from 0 to the next tick above the largest rate."""
     largest = max((share for share in shares if share is not None), default=0.0)
     return axis_over(0.0, min(max(largest, 0.005), 1.0), lambda share, d: typeset(rate(share, max(d - 2, 0))))
+
+
+def rates_axis(rates: Sequence[Rate | None], people: Sequence[int]) -> Axis:
+    """Return an axis from 0 to the next tick above the largest interval of groups that are not tiny."""
+    sure = [r.interval[1] for r, n in zip(rates, people, strict=True) if r is not None and n >= ENOUGH]
+    return rate_axis([*sure, *(r.share for r in rates if r is not None)])
+
+
+def stem_of(rate: Rate | None, axis: Axis) -> Stem | None:
+    """Return where a rate and its interval stand; None for a group without people."""
+    if rate is None:
+        return None
+    low, high = rate.interval
+    return Stem(axis.at(rate.share), axis.at(low), axis.at(high))
 
 
 def number_axis(groups: Sequence[Group]) -> Axis:
@@ -174,7 +205,7 @@ def segments_of(table: GroupTable, axis: Axis) -> list[Segment]:
     return [Segment(*first, *second) for first, second in pairwise(places)]
 
 
-def effect_axis(parts: Sequence[Finding | Stratum], scale: Scale) -> Axis | None:
+def effect_axis(parts: Sequence[Finding | Stratum | Tested], scale: Scale) -> Axis | None:
     """Return an axis for the effects of one attribute; bounds very far out leave it."""
     effects = [scale.at(part.effect) for part in parts if part.effect is not None]
     if not effects:
@@ -187,7 +218,7 @@ def effect_axis(parts: Sequence[Finding | Stratum], scale: Scale) -> Axis | None
     return axis_over(low, high, lambda n, d: fixed(n, d, signed=scale.signed), zero)
 
 
-def bar_of(part: Finding | Stratum, axis: Axis, scale: Scale) -> Bar | None:
+def bar_of(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> Bar | None:
     """Return where an effect and its interval stand, or None where there is no effect."""
     if part.effect is None:
         return None

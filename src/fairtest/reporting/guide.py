@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity import corrections
-from fairtest.reporting.numbers import base_metric, count, fixed
+from fairtest.reporting.impact import four_fifths
+from fairtest.reporting.numbers import base_metric, count
 from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line, spoken
 from fairtest.reporting.reused import how_done, promise, whose_numbers
 from fairtest.reporting.wording import headline, verdict
@@ -29,6 +30,7 @@ __all__ = [
     "interval_level",
     "left_out",
     "left_out_columns",
+    "left_out_line",
     "measured_set",
     "method",
     "metric_label",
@@ -211,6 +213,20 @@ def left_out(report: Report) -> list[tuple[str, str]]:
     return lines + _rare_labels(report)
 
 
+def left_out_line(report: Report) -> str:
+    """Return in a line what of the tested is not reported: it adds up with the funnel."""
+    weak, covered = max(report.tested - report.significant, 0), max(report.significant - report.reported, 0)
+    parts = []
+    if weak:
+        parts.append(f"{_many(weak, 'hypothesis', 'hypotheses')} not {_significant(report)}")
+    if covered:
+        parts.append(f"{count(covered)} {_significant(report)} but no stronger than a group that contains them")
+    people = max((a.left_out for a in report.attributes), default=0)
+    if people:
+        parts.append(f"{_many(people, 'person', 'people')} with a value missing")
+    return f"Left out: {', '.join(parts)}." if parts else "Nothing that was tested is left out."
+
+
 def _rare_labels(report: Report) -> list[tuple[str, str]]:
     """Return how many labels were too rare to be looked at, for each attribute where that differs."""
     if report.labels is None:
@@ -385,20 +401,6 @@ def _roles(report: Report, attribute: AttributeReport) -> str:
     if report.favourable is not None:
         parts.append(f"effects are about {one_line(report.measured)} = {level_words(report.favourable)}")
     return " · ".join(parts)
-
-
-def four_fifths(report: Report, finding: Finding) -> str:
-    """Return the fact about the ratio of a selection: below four fifths, whichever group has the higher rate."""
-    ratio = finding.ratio
-    if ratio is None or report.kind != "testing" or not ratio >= 0:
-        return ""
-    if ratio < 0.8:
-        return "below four fifths"
-    if ratio > 1.25:
-        return (
-            f"turned round {fixed(1 / ratio, 2)}, below four fifths" if ratio != float("inf") else "below four fifths"
-        )
-    return ""
 
 
 FOUR_FIFTHS = (

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
+from fairtest.reporting.json import as_dict
 from fairtest.reporting.views import page
 
 if TYPE_CHECKING:
@@ -13,8 +17,8 @@ __all__ = ["render_html", "render_notebook"]
 
 
 def render_html(report: Report) -> str:
-    """Return the report as a page that needs no script, no network and no other file."""
-    return _rendered("report.html.jinja", report)
+    """Return the report as a page that needs no network and no other file; its script only filters, sorts and saves."""
+    return _rendered("report.html.jinja", report, json=_inside(report))
 
 
 def render_notebook(report: Report) -> str:
@@ -22,8 +26,14 @@ def render_notebook(report: Report) -> str:
     return _rendered("notebook.html.jinja", report)
 
 
-def _rendered(template: str, report: Report) -> str:
-    return str(_templates().get_template(template).render(page=page(report)))
+def _inside(report: Report) -> Markup:
+    """Return the JSON report as it stands inside a page, where no character may end the script around it."""
+    text = json.dumps(as_dict(report), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _rendered(template: str, report: Report, **more: Any) -> str:
+    return str(_templates().get_template(template).render(page=page(report), **more))
 
 
 def _templates() -> Any:

@@ -9,6 +9,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fairtest.inference.finding import CountTable
+from fairtest.inference.rates import rates_with_intervals
+from fairtest.reporting.impact import impact_ratios
 from fairtest.reporting.numbers import P_FLOOR
 from fairtest.reporting.reused import promise, whose_numbers
 from fairtest.reporting.wording import sentence_in
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtest.contexts.context import Predicate
-    from fairtest.inference.finding import Finding, Group, GroupTable, Stratum, Table
+    from fairtest.inference.finding import Finding, Group, GroupTable, Stratum, Table, Tested
     from fairtest.reporting.document import AttributeReport, Report, Reuse
     from fairtest.types import Interval
 
@@ -79,6 +81,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "favourable": _plain(report.favourable),
         "explanatory": list(report.explanatory),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
+        "favourable_is": None if report.favourable is None else report.favourable_is,
         "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
@@ -133,8 +136,38 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "untestable": int(attribute.untestable),
         "groups": _plain(attribute.groups),
         "outside": int(attribute.outside),
+        "detectable": _plain(attribute.detectable),
+        "significant_strata": int(attribute.significant_strata),
+        "others": [_other(other) for other in attribute.others],
+        "unlisted": int(attribute.unlisted),
+        "tree": _tree(attribute),
         **({} if report.labels is None else _labels(report, attribute)),
     }
+
+
+def _other(other: Tested) -> dict[str, Any]:
+    """Return a context that was tested and is no finding."""
+    return {
+        "context": [_predicate(predicate) for predicate in other.context.predicates],
+        "size": int(other.size),
+        "effect": _plain(other.effect),
+        **_interval("interval", other.interval),
+        "p_value": _p_value(other.p_value),
+        "significant": bool(other.significant),
+        "guided": bool(other.guided),
+    }
+
+
+def _tree(attribute: AttributeReport) -> list[dict[str, Any]]:
+    """Return the tree in its order: what each node is, by its place among findings or others, and its parent."""
+    if attribute.labels:
+        return []
+    places = {id(f): {"finding": i} for i, f in enumerate(attribute.findings)}
+    places |= {id(o): {"other": i} for i, o in enumerate(attribute.others)}
+    return [
+        {"parent": None if node.parent < 0 else node.parent, **places.get(id(node.part), {"population": True})}
+        for node in attribute.tree
+    ]
 
 
 def _labels(report: Report, attribute: AttributeReport) -> dict[str, Any]:
@@ -156,6 +189,9 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "significant": bool(finding.significant),
         "ratio": _plain(finding.ratio),
         **_interval("ratio_interval", finding.ratio_interval),
+        "gap": _plain(finding.gap),
+        **_interval("gap_interval", finding.gap_interval),
+        "impact_ratios": _plain(impact_ratios(report, finding)),
         "folded": finding.folded,
         "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
@@ -211,8 +247,18 @@ def _table(table: Table) -> dict[str, Any]:
             "counts": [[int(cell) for cell in row] for row in table.counts],
             "output": table.output,
             "protected": table.protected,
+            **_rates(table),
         }
     return _group_table(table)
+
+
+def _rates(table: CountTable) -> dict[str, Any]:
+    """Return the share of each group that has each output, with its Wilson interval at 95 %."""
+    rates = rates_with_intervals(table)
+    return {
+        "rates": [[None if r is None else r.share for r in row] for row in rates],
+        "rate_intervals": [[None if r is None else list(r.interval) for r in row] for row in rates],
+    }
 
 
 def _group_table(table: GroupTable) -> dict[str, Any]:

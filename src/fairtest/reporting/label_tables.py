@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairtest.inference.finding import CountTable
-from fairtest.reporting import figures
+from fairtest.reporting import figures, svg
 from fairtest.reporting.numbers import base_metric, count, p_value, rate, scale_for, typeset, typeset_p
 from fairtest.reporting.phrases import big_groups, capitalised, joined, level_words, one_line, rates_of, spoken, totals
 from fairtest.reporting.tables import boxed, display_width, shortened
@@ -141,7 +141,7 @@ def label_view(attribute: AttributeReport) -> dict[str, Any] | None:
         {
             "title": f"More often {block.title}" if block.group is not None else capitalised(block.title),
             "mark": "a" if block.right else "b",
-            "rows": [_row(attribute, f, block.group, axis, scale) for f in block.labels],
+            "rows": [_row(attribute, f, block.group, axis, scale, "a" if block.right else "b") for f in block.labels],
         }
         for block in label_blocks(attribute, shown)
     ]
@@ -149,7 +149,8 @@ def label_view(attribute: AttributeReport) -> dict[str, Any] | None:
     names = [name for name, _ in heads[0]] if heads and all(_same(heads[0], h) for h in heads) else []
     pair = len(names) == 2 and attribute.reference is not None
     return {
-        "axis": axis,
+        "axis": None if axis is None else svg.axis_marks(axis),
+        "style": "" if axis is None else svg.axis_style(axis),
         "blocks": blocks,
         "groups": names,
         "left": names[:1] if pair else names,
@@ -165,14 +166,19 @@ def _same(first: Sequence[tuple[str, Any]], other: Sequence[tuple[str, Any]]) ->
 
 
 def _row(
-    attribute: AttributeReport, finding: Finding, group: int | None, axis: figures.Axis | None, scale: Scale
+    attribute: AttributeReport,
+    finding: Finding,
+    group: int | None,
+    axis: figures.Axis | None,
+    scale: Scale,
+    mark: str = "a",
 ) -> dict[str, Any]:
     assert isinstance(finding.table, CountTable)
     group = _goes_with(attribute, finding)[0] if group is None else group
     return {
         "label": one_line(finding.output),
         "rates": [(name, typeset(rate(share))) for name, share in _rates(finding.table, group)],
-        "bar": None if axis is None else figures.bar_of(finding, axis, scale),
+        "mark": None if axis is None else svg.label_mark(axis, figures.bar_of(finding, axis, scale), mark),
         "measured": f"{scale.number(finding.effect)} {scale.interval(finding.interval)}",
         "p": typeset_p(finding.p_value, "").strip("\u202f= "),
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.inference.finding import CountTable, GroupTable
-from fairtest.reporting import figures
+from fairtest.inference.rates import rates_with_intervals
+from fairtest.reporting import figures, svg
 from fairtest.reporting.numbers import count, quantity, rate, typeset
 from fairtest.reporting.phrases import (
     capitalised,
@@ -13,7 +14,6 @@ from fairtest.reporting.phrases import (
     level_words,
     line_words,
     named_groups,
-    rates_of,
     spoken,
     told_row,
     totals,
@@ -30,47 +30,58 @@ View = dict[str, Any]
 _MOST_OUTPUTS = 4
 
 
-def table_view(table: Table, least: int, beside: Sequence[Table] = ()) -> View:
+def table_view(table: Table, least: int, beside: Sequence[Table] = (), *, whole: bool = False) -> View:
     """Return a finding's table with its marks: rates of each group, or a number by group.
 
-    Tables of numbers that stand ``beside`` each other have the same axis.
+    Tables of numbers that stand ``beside`` each other have the same axis; with ``whole``, that of rates goes to 100 %.
     """
     if isinstance(table, CountTable):
-        return _rates(table, least)
+        return _rates(table, least, whole=whole)
     axis = figures.number_axis([g for t in (table, *beside) if isinstance(t, GroupTable) for g in t.rows])
     return _numbers(table, axis)
 
 
-def _rates(table: CountTable, least: int) -> View:
+def _rates(table: CountTable, least: int, *, whole: bool) -> View:
     told = told_row(table, least)
-    shares, sizes, everyone = rates_of(table, told), totals(table), sum(totals(table))
-    axis = figures.rate_axis(shares)
+    sizes, everyone = totals(table), sum(totals(table))
+    rates = rates_with_intervals(table)
+    axis = figures.rate_axis([1.0]) if whole else figures.rates_axis(rates[told], sizes)
     order = [told, *(i for i in range(len(table.rows)) if i != told)]
     named = named_groups(table, least)
     groups = [1, 0] if len(table.columns) == 2 else range(len(table.columns))
-    whole = [sum(table.counts[i]) / everyone if everyone else None for i in order]
+    together = [sum(table.counts[i]) / everyone if everyone else None for i in order]
+    reference = None if together[0] is None else axis.at(together[0])
+    marks = ["ab"[named.index(g)] if g in named[:2] else "o" for g in range(len(table.columns))]
     return {
         "kind": "rates",
         "by": capitalised(spoken(table.protected)),
         "words": spoken(table.protected),
         "output": spoken(table.output),
-        "axis": axis,
-        "reference": None if whole[0] is None else axis.at(whole[0]),
+        "axis": svg.axis_marks(axis),
+        "style": svg.axis_style(axis, reference),
         "outputs": [level_words(table.rows[i]) for i in order],
         "wide": len(order) > _MOST_OUTPUTS,
         "rows": [
             {
                 "name": level_words(table.columns[g]),
-                "mark": "ab"[named.index(g)] if g in named[:2] else "o",
-                "dot": None if (share := shares[g]) is None else axis.at(share),
-                "cells": [_cell(rates_of(table, i)[g], table.counts[i][g]) for i in order],
+                "mark": svg.rate_mark(figures.stem_of(rates[told][g], axis), marks[g]),
+                "interval": _interval_words(rates[told][g]),
+                "cells": [_cell(None if (r := rates[i][g]) is None else r.share, table.counts[i][g]) for i in order],
                 "people": _cell(sizes[g] / everyone if everyone else None, sizes[g]),
             }
             for g in groups
         ],
-        "all": [_cell(w, sum(table.counts[i])) for w, i in zip(whole, order, strict=True)],
+        "all": [_cell(w, sum(table.counts[i])) for w, i in zip(together, order, strict=True)],
         "people": _cell(1.0 if everyone else None, everyone),
     }
+
+
+def _interval_words(known: Any) -> str:
+    """Return the interval of a rate for those who do not see its bar."""
+    if known is None:
+        return "nobody"
+    low, high = known.interval
+    return f"interval {typeset(rate(low))} to {typeset(rate(high))}"
 
 
 def _cell(share: float | None, number: int) -> tuple[str, str]:
@@ -84,15 +95,15 @@ def _numbers(table: GroupTable, axis: figures.Axis) -> View:
         "by": capitalised(spoken(table.by)),
         "words": spoken(table.by),
         "measured": spoken(table.measured),
-        "axis": axis,
+        "axis": svg.axis_marks(axis),
+        "style": svg.axis_style(axis),
         "boxes": None if table.line is None else _boxes(table, axis),
         "rows": [
             {
                 "name": level_words(group.name),
                 "fitted": quantity(fitted_at(table, group), decimals),
                 "beyond": count(group.beyond),
-                "box": figures.box_of(group, axis),
-                "mean": None if group.mean is None else axis.at(group.mean),
+                "mark": svg.box_mark(figures.box_of(group, axis), None if group.mean is None else axis.at(group.mean)),
                 "people": count(group.size),
                 "numbers": [quantity(n, decimals) for n in (group.mean, group.deviation)],
                 "quantiles": [quantity(n, decimals) for n in group.quantiles or (None,) * 5],
@@ -105,11 +116,9 @@ def _numbers(table: GroupTable, axis: figures.Axis) -> View:
 def _boxes(table: GroupTable, axis: figures.Axis) -> View:
     """Return the figure of a number by bins of another: boxes side by side and the fitted line."""
     columns = figures.columns_of(table, axis)
+    people = [group.size for group in table.rows]
     return {
-        "columns": [
-            {"mark": column, "name": level_words(group.name), "few": group.size if column.box is None else None}
-            for column, group in zip(columns, table.rows, strict=True)
-        ],
-        "segments": figures.segments_of(table, axis),
+        "picture": svg.standing_boxes(axis, columns, people, figures.segments_of(table, axis)),
+        "names": [level_words(group.name) for group in table.rows],
         "line": line_words(table),
     }

@@ -34,6 +34,7 @@ __all__ = [
     "Names",
     "headline",
     "highlights",
+    "is_clear",
     "nothing_found",
     "sentence",
     "sentence_in",
@@ -167,7 +168,7 @@ def verdict(stratum: Stratum, level: float, names: Names | None = None) -> str:
         return f"cannot be measured: {why_undefined(stratum.table, names or Names())}"
     if stratum.p_value is None:
         return "too small to be tested"
-    if _is_clear(stratum, level):
+    if is_clear(stratum, level):
         return "clear"
     few = _few(stratum.table, names or Names())
     return f"not enough data to say: only {few}" if few else NOT_CLEAR
@@ -210,7 +211,7 @@ def headline(report: Report) -> str:
 def _only_strata(report: Report) -> str:
     """Return the answer where only single strata show a link; empty where none does."""
     level = report.settings.level
-    clear = [(a.name, s) for a in report.attributes for s in a.population.strata if _is_clear(s, level)]
+    clear = [(a.name, s) for a in report.attributes for s in a.population.strata if is_clear(s, level)]
     if not clear:
         return ""
     called = report.names.column
@@ -220,7 +221,8 @@ def _only_strata(report: Report) -> str:
     return _given(report, f"{called(report.subject)} differs {by} only {where}, and not clearly over all of them")
 
 
-def _is_clear(stratum: Stratum, level: float) -> bool:
+def is_clear(stratum: Stratum, level: float) -> bool:
+    """Whether a stratum was tested and shows a link."""
     return stratum.effect is not None and stratum.p_value is not None and stratum.p_value <= level
 
 
