@@ -38,6 +38,7 @@ class Fixed(Holdout):
 
     def __init__(self, numbers):
         self._set_of_row = np.asarray(numbers, dtype=np.int16)
+        self._n_rows = self._set_of_row.size
         self.sizes = tuple(np.bincount(self._set_of_row, minlength=2).tolist())
 
 
