@@ -112,6 +112,7 @@ def train(
         found = []
         for question in investigation.questions:
             told = share_of(tell, f"searching contexts for {question.protected.name}")
+            told(0.0)
             with in_question(title_in(batch, investigation)):
                 found.append(find_contexts(source, without(question, outputs), settings, told))
             told(1.0)
@@ -182,7 +183,7 @@ def test(
             choices = replace(choices, reuse=reuse)
         else:
             answers = answer(source, asked, choices, min_size, told)
-        told(1.0)
+            told(1.0)
     family = sum(a.tested for a in answers)
     given = iter(answers)
     for investigation, training in zip(batch, trainings, strict=True):

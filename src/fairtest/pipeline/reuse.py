@@ -110,6 +110,7 @@ def answer_again(
     results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
     told = bits_told(np.array([a.said for a in given]), expected)
+    tell(1.0)  # whoever wants to stop the test can do so before anything is told, not after
     budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
     return results, Reuse(question, budget.left, before, told, budget.level)
 
