@@ -165,7 +165,8 @@ def test_an_answer_of_before_stays_when_the_next_is_stopped() -> None:
     assert asked.source.budget.left == 1
 
 
-def _again_and_again(asked) -> None:
+def _again_and_again(asked, timer: threading.Timer) -> None:
+    timer.start()
     while True:
         ft.train([asked], min_size=60, max_depth=3)
 
@@ -177,9 +178,8 @@ def test_a_real_interrupt_in_the_middle_of_counting() -> None:
     main = threading.get_ident()
     for wait in (0.001, 0.003, 0.01, 0.02):
         timer = threading.Timer(wait, signal.pthread_kill, (main, signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
-            _again_and_again(asked)
+            _again_and_again(asked, timer)
         assert asked.source.budget.left == 1
     assert report_of(asked, {}, {}) == whole
 
