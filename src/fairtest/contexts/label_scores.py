@@ -111,7 +111,7 @@ class LabelScorer:
         self._axes = sorted(axes, key=lambda a: a.column)
         self._places = places
         self._settings = settings
-        self._node: IntArray = np.zeros(counter.n_people, dtype=np.int64)
+        self._frontier = counter.frontier()
         self.looked_at = 1
 
     def root(self) -> float:
@@ -139,7 +139,7 @@ class LabelScorer:
         best: list[FloatArray] = []
         size: IntArray = np.zeros(0, dtype=np.int64)
         for first, last in in_chunks(self._places, cells * n_nodes * max(axis.size, len(splits) * children)):
-            table = self._counter.nodes(self._node, n_nodes, axis, self._places[first:last])
+            table = self._frontier.histogram(axis, self._places[first:last])
             sums = child_sums(axis, table)[:, splits]
             size = self._strength.strength.sizes(sums[:, :, :, 0], target)
             best.append(self._strength.best(sums, first, last))
@@ -152,4 +152,4 @@ class LabelScorer:
 
     def advance(self, splits: Sequence[Split | None], child: ChildTable) -> None:
         """Go one level down."""
-        self._node = self._counter.advance(self._node, [None if s is None else s.axis for s in splits], child)
+        self._frontier.advance([None if s is None else s.axis for s in splits], child)

@@ -2,13 +2,13 @@
 
 Starting from everybody, each population is cut along the attribute whose parts show the strongest association, as
 long as some part shows a stronger one than the whole. Every node is a context. Nodes of one depth are counted
-together, in one pass over the rows for each attribute.
+together, for all attributes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,21 +144,21 @@ class HistogramScorer:
     def best_splits(self, nodes: Sequence[Node]) -> list[Split | None]:
         """Return the best cut of each node."""
         best: list[Split | None] = []
-        widest = max((self._cells(axis) for axis in self._axes), default=1)
-        batch = max(MOST_CELLS // widest, 1)
+        batch = max(MOST_CELLS // max(sum(self._cells(axis) for axis in self._axes), 1), 1)
         for first in range(0, len(nodes), batch):
             best += self._best_of(nodes[first : first + batch], first)
         return best
 
     def _cells(self, axis: Axis) -> int:
         sums = int(np.prod(self._target.sum_shape)) if self._target.sum_shape else 1
-        return 3 * axis.size * self._target.n_cells * sums
+        return axis.size * self._target.n_cells * sums
 
     def _best_of(self, nodes: Sequence[Node], first: int) -> list[Split | None]:
         best: list[Split | None] = [None] * len(nodes)
         parent = rounded(np.array([n.strength for n in nodes]))
-        for axis in self._axes:
-            strengths, score = self._scores(axis, first, first + len(nodes), parent)
+        histograms = self._frontier.histograms(self._axes, first, first + len(nodes))
+        for axis, histogram in zip(self._axes, histograms, strict=True):
+            strengths, score = self._scores(axis, histogram, parent)
             number = score.argmax(axis=1)
             for i, j in enumerate(number):
                 known = best[i]
@@ -166,8 +166,8 @@ class HistogramScorer:
                     best[i] = Split(float(score[i, j]), axis, int(j), strengths[i, j])
         return best
 
-    def _scores(self, axis: Axis, first: int, last: int, parent: FloatArray) -> tuple[FloatArray, FloatArray]:
-        sums = child_sums(axis, self._frontier.histogram(axis, first, last))
+    def _scores(self, axis: Axis, table: NDArray[Any], parent: FloatArray) -> tuple[FloatArray, FloatArray]:
+        sums = child_sums(axis, table)
         size = self._strength.sizes(sums, self._target)
         strengths = rounded(self._strength(self._target.wrap(sums)))
         enough = size >= max(self._settings.min_people, 1)
