@@ -132,6 +132,10 @@ class LocalEngine(MemoryEngine):
         self._read.likely = frozenset(c for c in request.columns if c not in self._codes)
         return getattr(self, request.method)(*request.arguments)
 
+    def axis(self, column: str) -> Axis | None:
+        """Return a contextual column in codes, as the request has it: a partition must not make its own."""
+        return self._axes[column]
+
     def slim(self, *, codes: bool) -> None:
         """Let go of what was read, and perhaps of what was made of it; of codes too if ``codes`` is False."""
         self._read.forget()

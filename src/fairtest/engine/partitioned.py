@@ -113,6 +113,12 @@ class PartitionedEngine:
             self._axes[column.name] = numeric_axis(column, np.concatenate(seen))
         return [self._axes[c] for c in columns]
 
+    def spoken_of(self, contexts: Sequence[Sequence[Condition]]) -> set[str]:
+        """Return the columns that contexts speak of, whose axes a partition must know."""
+        columns = {condition.column for context in contexts for condition in context}
+        self.axes(sorted(columns))
+        return columns
+
     # Sums ------------------------------------------------------------------------------------------------------------
 
     def frontier(self, target: Target) -> PartitionedFrontier:
@@ -138,7 +144,7 @@ class PartitionedEngine:
         step = max(AT_ONCE // _numbers(target), 1)
         for first in range(0, max(len(contexts), 1), step):
             some = contexts[first : first + step]
-            pieces.append(self._run("tables", number, some, here, columns=_spoken(some) | columns_of(target)))
+            pieces.append(self._run("tables", number, some, here, columns=self.spoken_of(some) | columns_of(target)))
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
@@ -172,7 +178,7 @@ class PartitionedEngine:
     def _rows_of(
         self, number: int, contexts: Sequence[Sequence[Condition]], target: Target, axes: Sequence[Axis]
     ) -> Iterator[Rows]:
-        columns = _spoken(contexts) | {a.column for a in axes} | columns_of(target)
+        columns = self.spoken_of(contexts) | {a.column for a in axes} | columns_of(target)
         parts = self._run("rows_of_each", number, contexts, self._local(target), axes, columns=columns, add=False)
         return (_strung(part) for part in zip(*parts, strict=True))
 
@@ -185,7 +191,7 @@ class PartitionedEngine:
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context; every partition begins a new word."""
-        columns = _spoken(contexts)
+        columns = self.spoken_of(contexts)
         parts = self._run("picked_members", number, contexts, self._picked(number), columns=columns, add=False)
         return np.concatenate(parts, axis=1)
 
@@ -299,11 +305,11 @@ class PartitionedLabelCounter:
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context."""
-        return np.asarray(self._ask("table", context, places, columns=_spoken([context])))
+        return np.asarray(self._ask("table", context, places, columns=self._engine.spoken_of([context])))
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
-        parts = self._ask("design", context, places, columns=_spoken([context]), add=False)
+        parts = self._ask("design", context, places, columns=self._engine.spoken_of([context]), add=False)
         return LabelRows(
             np.concatenate([part.protected for part in parts]),
             np.concatenate([part.stratum for part in parts]),
@@ -333,10 +339,6 @@ def columns_of(target: Target) -> set[str]:
     """Return the columns a target is made of; those of a label are not read, its people are known."""
     variables = [v for v in (target.protected, target.output, target.strata) if v is not None]
     return {c for v in variables if label_part(v) is None for c in v.columns}
-
-
-def _spoken(contexts: Sequence[Sequence[Condition]]) -> set[str]:
-    return {condition.column for context in contexts for condition in context}
 
 
 def _at(value: Any, place: int) -> Any:
