@@ -384,7 +384,9 @@ class AllTraining(Holdout):
 
     def __init__(self, n_rows):
         self.sizes = (n_rows, 0)
-        self._set_of_row = np.zeros(n_rows, dtype=np.int16)
+
+    def rows(self, number):
+        return np.arange(self.sizes[number])
 
 
 @CHECKED
