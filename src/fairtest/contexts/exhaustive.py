@@ -177,10 +177,11 @@ def conjunctions(
     for k in range(1, depth + 1):
         here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
         deeper: dict[tuple[int, ...], _Sums] = {}
-        for chosen in combinations(range(len(axes)), k):
+        every_choice = list(combinations(range(len(axes)), k))
+        joints = engine.joints(TRAIN, [[here[i].axis for i in chosen] for chosen in every_choice], target)
+        for chosen, joint in zip(every_choice, joints, strict=True):
             tell(done / sets)
             done += 1
-            joint = engine.joint(TRAIN, [here[i].axis for i in chosen], target)
             sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
             if k == FINE_DEPTH < depth:
                 coarse = collapse(joint, [next_axes[i].matrix for i in chosen])

@@ -114,8 +114,7 @@ class LabelScorer:
         self._axes = sorted(axes, key=lambda a: a.column)
         self._places = places
         self._settings = settings
-        self._node: IntArray = np.zeros(counter.n_people, dtype=np.int64)
-        self._n_nodes = 1
+        self._frontier = counter.frontier()
         self.looked_at = LookedAt() if looked_at is None else looked_at
 
     def root(self) -> float:
@@ -152,7 +151,7 @@ class LabelScorer:
         best: list[FloatArray] = []
         size: IntArray = np.zeros(0, dtype=np.int64)
         for first, last in in_chunks(self._places, cells * n_nodes * max(axis.size, len(splits) * children)):
-            table = self._counter.nodes(self._node, n_nodes, axis, self._places[first:last])
+            table = self._frontier.histogram(axis, self._places[first:last])
             sums = child_sums(axis, table)[:, splits]
             size = self._strength.strength.sizes(sums[:, :, :, 0], target)
             best.append(self._strength.best(sums, first, last))
@@ -164,6 +163,6 @@ class LabelScorer:
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
-        """Go one level down; a person of a tree is in one node, so that only one tree grows at a time."""
-        axes, every, _ = carried_out(cuts, child, self._n_nodes)
-        self._node = self._counter.advance(self._node, axes, every)
+        """Go one level down; a person is in one node of a tree, so that only one tree grows at a time."""
+        axes, every, _ = carried_out(cuts, child, self._frontier.n_nodes)
+        self._frontier.advance(axes, every)

@@ -2,14 +2,14 @@
 
 Starting from everybody, each population is cut along the attribute whose parts show the strongest association, as
 long as some part shows a stronger one than the whole. Every node is a context. Nodes of one depth are counted
-together, in one pass over the rows for each attribute; so are those of several trees that may cut along different
-attributes (:mod:`fairtest.contexts.forest`), people whom they have in common once.
+together, for all attributes; so are those of several trees that may cut along different attributes
+(:mod:`fairtest.contexts.forest`), people whom they have in common once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,10 +241,8 @@ class HistogramScorer:
     def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
         """Return the best cut of each node."""
         best: list[Split | None] = [None] * len(nodes)
-        widest = max((self._cells(axis) for axis in self._axes), default=1)
-        batch = max(MOST_CELLS // widest, 1)
-        places = max(node.place for node in nodes) + 1
-        batches = range(0, places, batch)
+        batch = max(MOST_CELLS // max(sum(self._cells(axis) for axis in self._axes), 1), 1)
+        batches = range(0, max(node.place for node in nodes) + 1, batch)
         for number, first in enumerate(batches):
             at = [i for i, node in enumerate(nodes) if first <= node.place < first + batch]
             told = part(tell, number, len(batches))
@@ -254,21 +252,21 @@ class HistogramScorer:
 
     def _cells(self, axis: Axis) -> int:
         sums = int(np.prod(self._target.sum_shape)) if self._target.sum_shape else 1
-        return 3 * axis.size * self._target.n_cells * sums
+        return axis.size * self._target.n_cells * sums
 
     def _best_of(self, nodes: Sequence[Node], first: int, tell: Tell) -> list[Split | None]:
         """Return the best cut of each node; their places are all that there are from ``first`` on."""
         best: list[Split | None] = [None] * len(nodes)
         strength = rounded(np.array([n.strength for n in nodes]))
         place = np.array([n.place for n in nodes]) - first
-        for number, axis in enumerate(self._axes):
-            tell(number / len(self._axes))
-            asked = np.array([n.allows(axis) for n in nodes])
-            if not asked.any():
-                continue
-            wanted, which, back = np.unique(place[asked], return_index=True, return_inverse=True)
-            asking = np.flatnonzero(asked)
-            strengths, score, looked_at = self._scores(axis, first, wanted, strength[asking[which]])
+        axes = [axis for axis in self._axes if any(node.allows(axis) for node in nodes)]
+        histograms = self._frontier.histograms(axes, first, first + int(place.max()) + 1)
+        for number, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
+            tell(number / len(axes))
+            asking = np.flatnonzero([node.allows(axis) for node in nodes])
+            wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
+            table = histogram if wanted.size == len(histogram) else histogram[wanted]
+            strengths, score, looked_at = self._scores(axis, table, strength[asking[which]])
             for i, many in zip(asking[which].tolist(), looked_at.tolist(), strict=True):
                 self.looked_at.add(nodes[i], axis, many)
             top = score.argmax(axis=1)
@@ -280,12 +278,10 @@ class HistogramScorer:
         return best
 
     def _scores(
-        self, axis: Axis, first: int, places: NDArray[np.intp], parent: FloatArray
+        self, axis: Axis, table: NDArray[Any], parent: FloatArray
     ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-        """Return the strengths of all parts at some places along an axis, the scores, and how many were evaluated."""
-        low, high = int(places[0]), int(places[-1]) + 1
-        table = self._frontier.histogram(axis, first + low, first + high)
-        sums = child_sums(axis, table if high - low == places.size else table[places - low])
+        """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated."""
+        sums = child_sums(axis, table)
         size = self._strength.sizes(sums, self._target)
         strengths = rounded(self._strength(self._target.wrap(sums)))
         enough = size >= max(self._settings.min_people, 1)

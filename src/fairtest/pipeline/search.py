@@ -142,5 +142,4 @@ def label_searcher(
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:
-    engine = engine_of(source)
-    return [axis for c in question.contextual if (axis := engine.axis(c)) is not None]
+    return [axis for axis in engine_of(source).axes(question.contextual) if axis is not None]
