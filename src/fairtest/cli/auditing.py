@@ -97,7 +97,8 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _train_options(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: options[name] for name in ("max_depth", "min_size", "search", "score", "aggregate", "preset")}
+    names = ("max_depth", "min_size", "search", "score", "aggregate", "preset", "trees", "attributes_per_node")
+    return {name: options[name] for name in names}
 
 
 def save_config(ctx: click.Context, path: str) -> None:

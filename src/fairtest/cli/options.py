@@ -186,8 +186,16 @@ SEARCH = (
         "Search",
         "--search",
         "NAME",
-        "How to search: auto (default), exhaustive, or tree (default of the paper's preset).",
+        "How to search: auto (default), exhaustive, forest, or tree (default of the paper's preset).",
         shell_complete=names_of("search"),
+    ),
+    _option("Search", "--trees", "NUMBER", "How many trees a forest has. Default: 16.", type=int),
+    _option(
+        "Search",
+        "--attributes-per-node",
+        "NUMBER",
+        "Among how many attributes each node of a forest chooses. Default: a third of them.",
+        type=int,
     ),
     _option(
         "Search",

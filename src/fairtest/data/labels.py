@@ -79,6 +79,25 @@ class Labels:
         inside = np.append(0, np.cumsum(among[self.rows]))
         return np.asarray(inside[self.starts[1:]] - inside[self.starts[:-1]])
 
+    def within(self, ends: Sequence[int]) -> list[Labels]:
+        """Return the labels of the people in each of consecutive parts of the rows, given where the parts end."""
+        many = len(self.names)
+        part = np.searchsorted(ends, self.rows, side="right")
+        label = np.repeat(np.arange(many), np.diff(self.starts))
+        counts = np.bincount(part * many + label, minlength=len(ends) * many).reshape(len(ends), many)
+        rows = np.split(self.rows[np.argsort(part, kind="stable")], np.cumsum(counts.sum(axis=1))[:-1])
+        missing = np.split(self.missing, np.searchsorted(self.missing, ends)[:-1])
+        starts = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)
+        return [
+            replace(self, starts=s, rows=r - np.int32(start), missing=m - np.int32(start), n_rows=end - start)
+            for s, r, m, start, end in zip(starts, rows, missing, (0, *ends), ends, strict=False)
+        ]
+
+    def only(self, place: int) -> Labels:
+        """Return one label alone."""
+        having = self.having(place)
+        return replace(self, names=(self.names[place],), starts=np.array([0, having.size]), rows=having)
+
     def variable(self, place: int) -> Variable:
         """Return a label as a binary output: whether a person has it."""
         name = self.names[place]

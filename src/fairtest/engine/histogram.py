@@ -39,6 +39,11 @@ class Cells:
         self.cell = cell
         self.terms = terms
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.valid.nbytes + self.cell.nbytes + sum(term.nbytes for term in self.terms)
+
     def take(self, rows: NDArray[np.intp]) -> Cells:
         """Return the cells of some valid rows."""
         return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
-from fairtest.engine.contract import Profiles, Rows
+from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.histogram import Cells, add_up, cells_of
 from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
 from fairtest.engine.labels import MemoryLabelCounter
@@ -17,17 +17,16 @@ from fairtest.engine.prefixes import Prefix, prefix_tree
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
-    from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
     from fairtest.summaries import Target
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["MemoryEngine"]
 
@@ -37,12 +36,27 @@ MOST_JOINT = 1 << 22
 """The most cells such a table may have."""
 
 
-class MemoryEngine:
-    """Counts the people of a table held in memory. See :class:`fairtest.engine.contract.Engine`."""
+class Split(Protocol):
+    """What an engine has to know of a split: :class:`fairtest.data.holdout.Holdout` is one."""
 
-    def __init__(self, table: Table, holdout: Holdout) -> None:
+    def rows(self, number: int) -> NDArray[np.intp]:
+        """Return the positions of a set's rows, in order."""
+
+
+class MemoryEngine:
+    """Counts the people of a table held in memory. See :class:`fairtest.engine.contract.Engine`.
+
+    Parameters
+    ----------
+    n_rows
+        How many people there are in all, where ``table`` has only some of them: sums are cut so that those of all
+        parts add up without rounding.
+    """
+
+    def __init__(self, table: Table, holdout: Split, n_rows: int | None = None) -> None:
         self._table = table
         self._holdout = holdout
+        self._n_rows = table.n_rows if n_rows is None else n_rows
         self._axes: dict[str, Axis | None] = {}
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
@@ -56,6 +70,10 @@ class MemoryEngine:
         if column not in self._axes:
             self._axes[column] = make_axis(self._table[column], self._set(TRAIN))
         return self._axes[column]
+
+    def axes(self, columns: Sequence[str]) -> list[Axis | None]:
+        """Return several contextual columns in codes."""
+        return [self.axis(column) for column in columns]
 
     def frontier(self, target: Target) -> MemoryFrontier:
         """Return the root of a tree over the training rows."""
@@ -88,6 +106,10 @@ class MemoryEngine:
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
         return self._joint(axes, self._people_of(number, target), target)
+
+    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
+        """Yield the sums by the codes of each of several sets of axes."""
+        return (self.joint(number, axes, target) for axes in several)
 
     def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
         index = np.zeros(people.rows.size, dtype=np.intp)
@@ -157,6 +179,10 @@ class MemoryEngine:
             return self._numbers[part]
         return variable.values(self._table) if self._is_summed(variable, target) else variable.codes(self._table)
 
+    def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
+        """Yield the people of each of several contexts."""
+        return (self.rows(number, context, target) for context in contexts)
+
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
         """Return the kinds of people in a set, ordered by their codes."""
         rows = self._set(number)
@@ -189,29 +215,23 @@ class MemoryEngine:
         )
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
-        """Return who of a set is in each context, a bit for each person."""
-        rows = self._set(number)
-        words = (rows.size + 63) // 64
+        """Return who of a set is in each context, a bit for each person that is looked at."""
+        rows = self._sample(number)
+        everyone = _packed(np.ones(rows.size, dtype=bool))
         known: dict[Condition, NDArray[np.uint64]] = {}
-        inside = np.full((len(contexts), words), np.uint64(2**64 - 1))
+        inside = np.tile(everyone, (len(contexts), 1))
         for place, context in enumerate(contexts):
             for condition in context:
                 if condition not in known:
-                    known[condition] = self._bits(condition, rows, words)
+                    axis = self.axis(condition.column)
+                    assert axis is not None
+                    known[condition] = _packed(among(self.codes(axis)[rows], condition))
                 inside[place] &= known[condition]
         return inside
 
-    def _bits(self, condition: Condition, rows: NDArray[np.intp], words: int) -> NDArray[np.uint64]:
-        axis = self.axis(condition.column)
-        assert axis is not None
-        bits = np.zeros(words * 8, dtype=np.uint8)
-        packed = np.packbits(among(self.codes(axis)[rows], condition))
-        bits[: packed.size] = packed
-        return bits.view(np.uint64)
-
     def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
         """Return the sums over some people of a set, given as bits."""
-        rows = self._set(number)
+        rows = self._sample(number)
         rows = rows[np.flatnonzero(np.unpackbits(people.view(np.uint8), count=rows.size))]
         cells = self._cells_of(target)
         rows = rows[cells.valid[rows]]
@@ -226,7 +246,8 @@ class MemoryEngine:
 
     def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         """Return what counts labels in a set."""
-        return MemoryLabelCounter(self._table, self._set(number), target, labels, self.axis, self.codes)
+        rows = self._set(number)
+        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows)
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return every row's code on an axis."""
@@ -239,6 +260,10 @@ class MemoryEngine:
             self._rows[number] = self._holdout.rows(number)
         return self._rows[number]
 
+    def _sample(self, number: int) -> NDArray[np.intp]:
+        rows = self._set(number)
+        return rows[:: sample_step(rows.size)]
+
     def _people_of(self, number: int, target: Target) -> _People:
         if (number, target) not in self._people:
             cells, everyone = self._cells_of(target), self._set(number)
@@ -250,8 +275,16 @@ class MemoryEngine:
     def _cells_of(self, target: Target) -> Cells:
         if target not in self._cells:
             self._cells, self._people = {}, {}  # one at a time: they are large
-            self._cells[target] = cells_of(target, self._table, self._table.n_rows)
+            self._cells[target] = cells_of(target, self._table, self._n_rows)
         return self._cells[target]
+
+
+def _packed(mask: BoolArray) -> NDArray[np.uint64]:
+    """Return a bit for each entry, the last word filled up with zeros."""
+    bits = np.zeros((mask.size + 63) // 64 * 8, dtype=np.uint8)
+    packed = np.packbits(mask)
+    bits[: packed.size] = packed
+    return bits.view(np.uint64)
 
 
 class _People:
@@ -268,6 +301,11 @@ class _People:
         if axis.column not in self._codes:
             self._codes[axis.column] = self._engine.codes(axis)[self.rows]
         return self._codes[axis.column]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory their rows, cells and codes take."""
+        return self.rows.nbytes + self.cells.nbytes + sum(c.nbytes for c in self._codes.values())
 
     def take(self, at: NDArray[np.intp]) -> _People:
         """Return some of them."""
@@ -286,6 +324,11 @@ class MemoryFrontier:
         self._start = np.array([0, rows.size])
         self.n_nodes = 1
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the rows and their cells take."""
+        return self._rows.nbytes + self._node.nbytes + self._cells.nbytes
+
     def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
         """Return the sums by node and code of an axis."""
         part = slice(self._start[first], self._start[last])
@@ -295,15 +338,27 @@ class MemoryFrontier:
         sums = add_up(index, (last - first) * axis.size, cells, self._target)
         return sums.reshape(last - first, axis.size, *sums.shape[1:])
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
+        """Yield the sums by node and code of each axis."""
+        return (self.histogram(axis, first, last) for axis in axes)
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
-        new = np.full(self._rows.size, -1, dtype=np.int32)
-        for node, axis in enumerate(axes):
+        at: list[NDArray[np.intp]] = []
+        new: list[NDArray[np.int32]] = []
+        for cut, axis in enumerate(axes):
             if axis is not None:
+                node = cut if nodes is None else nodes[cut]
                 part = slice(self._start[node], self._start[node + 1])
-                new[part] = child[node][self._engine.codes(axis)[self._rows[part]]]
-        order = np.argsort(new, kind="stable")
-        order = order[np.count_nonzero(new < 0) :]
-        self._rows, self._cells, self._node = self._rows[order], self._cells.take(order), new[order]
+                to = child[cut][self._engine.codes(axis)[self._rows[part]]]
+                kept = np.flatnonzero(to >= 0)
+                at.append(kept + part.start)
+                new.append(to[kept])
+        where, to = np.concatenate([np.zeros(0, np.intp), *at]), np.concatenate([np.zeros(0, np.int32), *new])
+        order = np.argsort(
+            to.astype(np.min_scalar_type(child.max(initial=0))), kind="stable"
+        )  # small numbers sort fast
+        rows = where[order]
+        self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))

@@ -12,6 +12,7 @@ from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
 from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.progress import silent
 from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Table
     from fairtest.inference.validate import Estimates, Validated
+    from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
 __all__ = ["Describer"]
@@ -52,9 +54,13 @@ class Describer:
         summary = SummaryKind.ROWS if by.is_number or measured.is_number else SummaryKind.COUNTS
         self._target = Target(by, measured, question.strata, summary)
 
-    def findings(self, contexts: Sequence[int]) -> list[Finding]:
+    def findings(self, contexts: Sequence[int], tell: Tell = silent) -> list[Finding]:
         """Return the findings of some contexts (0 is the whole population)."""
-        return [self._finding(i, two) for i, two in zip(contexts, self._ratios(contexts), strict=True)]
+        made = []
+        for number, (i, two) in enumerate(zip(contexts, self._ratios(contexts), strict=True)):
+            tell(number / len(contexts))
+            made.append(self._finding(i, two))
+        return made
 
     def _finding(self, i: int, of_two_groups: dict[str, Any]) -> Finding:
         asked, estimates = self._validated.asked, self._validated.contexts

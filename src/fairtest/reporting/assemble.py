@@ -50,6 +50,8 @@ class TrainChoices:
     score: Estimate
     aggregate: Aggregate
     preset: str | None
+    trees: int | None = None
+    attributes_per_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -287,4 +289,6 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
         aggregate=train.aggregate,
         method=test.method,
         tolerance=test.tolerance,
+        trees=train.trees,
+        attributes_per_node=train.attributes_per_node,
     )
