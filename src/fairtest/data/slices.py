@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from fairtest.data.table import Column
 
-__all__ = ["TablePartition", "slices_of"]
+__all__ = ["TablePartition", "slices_of", "small_slices"]
+
+SMALL = 8_000_000
+"""How many bytes a part may have that travels whole to another process."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,21 @@ def slices_of(table: Table, ends: Sequence[int]) -> list[TablePartition]:
     [(0, 1), (1, 2)]
     """
     return [_slice(table, start, stop) for start, stop in zip((0, *ends), ends, strict=False)]
+
+
+def small_slices(table: Table, most: int = SMALL) -> list[TablePartition]:
+    """Return a table in equal parts of about ``most`` bytes."""
+    size = sum(_bytes(column) for column in table.columns.values())
+    many = min(max(-(-size // most), 1), max(table.n_rows, 1))
+    return slices_of(table, [table.n_rows * (i + 1) // many for i in range(many)])
+
+
+def _bytes(column: Column) -> int:
+    if isinstance(column, FlagColumn):
+        return column.at.nbytes + column.gone.nbytes
+    sets = column.sets
+    arrays = (column.codes, column.values, *(() if sets is None else (sets.ends, sets.codes, sets.missing)))
+    return sum(array.nbytes for array in arrays if array is not None)
 
 
 def _slice(table: Table, start: int, stop: int) -> TablePartition:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
@@ -60,7 +61,9 @@ class DataSource:
         Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
         ``reference={"sex": "Male"}``.
     engine
-        Where the counting is done: ``"memory"``.
+        Where the counting is done: ``"memory"``, or on a Dask cluster, given as a ``distributed.Client`` or as the
+        address of its scheduler (``"tcp://host:8786"``; needs ``fairtest[dask]``, in the same version on all workers).
+        The report is the same.
     missing, delimiter, encoding
         For CSV files: other texts that mean a missing value, the delimiter, the encoding.
     name
@@ -90,7 +93,7 @@ class DataSource:
         ordered: Mapping[str, Sequence[Level]] | None = None,
         favourable: Mapping[str, Level] | None = None,
         reference: Mapping[str, Level] | None = None,
-        engine: str = "memory",
+        engine: Any = "memory",
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
@@ -111,8 +114,12 @@ class DataSource:
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
-        if engine != "memory":
-            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
+        self.cluster = connect(engine) if is_cluster(engine) else None
+        if self.cluster is None and engine != "memory":
+            raise InputError(
+                "The 'engine' of DataSource must be 'memory', a Dask client (distributed.Client) or the address of a "
+                f"scheduler ('tcp://host:8786'). Got {engine!r} instead."
+            )
         self.table = read_table(
             data,
             categorical=categorical,

@@ -15,7 +15,10 @@ from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, FoundLabels, SearchSettings
 from fairtest.contexts.tree import grow
+from fairtest.data.slices import small_slices
+from fairtest.engine.dask import OnCluster
 from fairtest.engine.memory import MemoryEngine
+from fairtest.engine.partitioned import PartitionedEngine
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.types import SummaryKind
@@ -35,8 +38,15 @@ _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 def engine_of(source: DataSource) -> Engine:
     """Return the engine that counts the people of a source; its codes are kept for the next call."""
     if source not in _engines:
-        _engines[source] = MemoryEngine(source.table, source.holdout)
+        _engines[source] = _engine(source)
     return _engines[source]
+
+
+def _engine(source: DataSource) -> Engine:
+    if source.cluster is None:
+        return MemoryEngine(source.table, source.holdout)
+    runner = OnCluster(source.cluster, small_slices(source.table))
+    return PartitionedEngine(source.table, source.holdout, runner)
 
 
 def without(question: Question, columns: frozenset[str]) -> Question:
