@@ -49,7 +49,7 @@ FRAME = people()
 OTHERS = ["race", "hired", "predicted", "right", "pay", "guess", *LABELS]
 
 
-def testing(source, protected, output, **how):
+def audited(source, protected, output, **how):
     exclude = [c for c in OTHERS if c not in (protected, output)]
     return ft.audit(source, protected=protected, output=output, exclude=exclude, min_size=60, **how)
 
@@ -75,19 +75,19 @@ def off_by(guess, truth):
 
 
 CASES = {
-    "DIFF": lambda s: testing(s, "sex", "hired"),
-    "DIFF in a tree": lambda s: testing(s, "sex", "hired", search="tree", correction="holm"),
-    "DIFF, every conjunction": lambda s: testing(s, "sex", "hired", search="exhaustive", max_depth=2),
-    "DIFF, max-T": lambda s: testing(s, "sex", "hired", correction="max-t", max_depth=2),
-    "RATIO": lambda s: testing(s, "sex", "hired", metrics="RATIO", max_depth=2),
-    "NMI": lambda s: testing(s, "race", "city"),
-    "CORR": lambda s: testing(s, "age", "pay", max_depth=2),
-    "CORR of a binary attribute": lambda s: testing(s, "sex", "pay", search="tree"),
-    "ETA": lambda s: testing(s, "race", "pay", max_depth=2),
-    "ETA, max-T": lambda s: testing(s, "race", "pay", correction="max-t", search="tree"),
-    "RANK": lambda s: testing(s, "age", "pay", metrics="RANK", max_depth=2),
-    "given shift": lambda s: testing(s, "sex", "hired", explanatory="shift", max_depth=2),
-    "CORR given shift": lambda s: testing(s, "age", "pay", explanatory="shift", search="tree"),
+    "DIFF": lambda s: audited(s, "sex", "hired"),
+    "DIFF in a tree": lambda s: audited(s, "sex", "hired", search="tree", correction="holm"),
+    "DIFF, every conjunction": lambda s: audited(s, "sex", "hired", search="exhaustive", max_depth=2),
+    "DIFF, max-T": lambda s: audited(s, "sex", "hired", correction="max-t", max_depth=2),
+    "RATIO": lambda s: audited(s, "sex", "hired", metrics="RATIO", max_depth=2),
+    "NMI": lambda s: audited(s, "race", "city"),
+    "CORR": lambda s: audited(s, "age", "pay", max_depth=2),
+    "CORR of a binary attribute": lambda s: audited(s, "sex", "pay", search="tree"),
+    "ETA": lambda s: audited(s, "race", "pay", max_depth=2),
+    "ETA, max-T": lambda s: audited(s, "race", "pay", correction="max-t", search="tree"),
+    "RANK": lambda s: audited(s, "age", "pay", metrics="RANK", max_depth=2),
+    "given shift": lambda s: audited(s, "sex", "hired", explanatory="shift", max_depth=2),
+    "CORR given shift": lambda s: audited(s, "age", "pay", explanatory="shift", search="tree"),
     "labels": discovery,
     "labels in a tree, given shift": lambda s: discovery(s, search="tree", explanatory="shift"),
     "labels and a number": lambda s: discovery(s, "age", max_depth=2),
