@@ -11,6 +11,8 @@ from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
 from fairtest.data.reuse import ReusedSet
+from fairtest.data.sizes import as_bytes
+from fairtest.data.streaming import stream_table
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
 PRESETS = ("paper",)
+ENGINES = ("memory", "disk")
+MEMORY = "1 GB"
 
 
 class DataSource:
@@ -60,7 +64,12 @@ class DataSource:
         Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
         ``reference={"sex": "Male"}``.
     engine
-        Where the counting is done: ``"memory"``.
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
+        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
+        folder that the environment variable ``TMPDIR`` names, and removed with the source.
+    memory
+        With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes.
+        Default: ``"1 GB"``.
     missing, delimiter, encoding
         For CSV files: other texts that mean a missing value, the delimiter, the encoding.
     name
@@ -91,6 +100,7 @@ class DataSource:
         favourable: Mapping[str, Level] | None = None,
         reference: Mapping[str, Level] | None = None,
         engine: str = "memory",
+        memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
@@ -111,18 +121,13 @@ class DataSource:
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
-        if engine != "memory":
-            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
-        self.table = read_table(
-            data,
-            categorical=categorical,
-            numeric=numeric,
-            ordered=ordered,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            name=name,
-        )
+        self.engine, self.memory = _engine(engine, memory)
+        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        if self.engine == "disk":
+            _check_not_text(delimiter, encoding)
+            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, **kinds)
+        else:
+            self.table = read_table(data, missing=missing, delimiter=delimiter, encoding=encoding, name=name, **kinds)
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         n_rows = self.table.n_rows
@@ -212,6 +217,27 @@ class DataSource:
         return (
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
+        )
+
+
+def _engine(engine: str, memory: str | int | None) -> tuple[str, int]:
+    """Return the engine and how much memory it may use, in bytes."""
+    if engine not in ENGINES:
+        raise InputError(
+            f"The 'engine' of DataSource must be {' or '.join(map(repr, ENGINES))}. Got {engine!r} instead."
+        )
+    if engine == "memory" and memory is not None:
+        raise InputError(
+            f"memory={memory!r} goes with engine='disk': engine='memory' holds all of the data. Take one of them out."
+        )
+    return engine, as_bytes(MEMORY if memory is None else memory)
+
+
+def _check_not_text(delimiter: str | None, encoding: str | None) -> None:
+    if delimiter is not None or encoding is not None:
+        raise InputError(
+            "The 'delimiter' and the 'encoding' are those of a CSV file, and engine='disk' reads Parquet files. Take "
+            "them out, or use engine='memory'."
         )
 
 
