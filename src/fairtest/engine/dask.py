@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from fairtest.data.cluster import address_of
-from fairtest.data.slices import TablePartition
+from fairtest.data.slices import Slice
 from fairtest.engine.local import LocalCache, added, fulfil
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OnCluster"]
 
-KEPT = 1 << 28
-"""How many bytes of encoded columns each worker keeps from one task to the next."""
 TASKS_EACH = 2
 """Into how many tasks the partitions are grouped for each thread of the cluster: none waits long for another."""
 FEW = 16
@@ -44,9 +42,11 @@ class OnCluster:
         A connected ``distributed.Client``.
     partitions
         Where the rows are. Those that hold their rows are sent to the cluster once.
+    kept
+        How many bytes of encoded columns each worker may keep from one task to the next.
     """
 
-    def __init__(self, client: Any, partitions: Sequence[Partition], kept: int = KEPT) -> None:
+    def __init__(self, client: Any, partitions: Sequence[Partition], kept: int) -> None:
         self.partitions = partitions
         self._client = client
         self._kept = kept
@@ -109,7 +109,7 @@ class OnCluster:
         if self._sent is None:
             self._sent = [
                 self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
-                if isinstance(p, TablePartition)
+                if isinstance(p, Slice)
                 else p
                 for p in self.partitions
             ]

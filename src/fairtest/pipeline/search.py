@@ -15,10 +15,11 @@ from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, FoundLabels, SearchSettings
 from fairtest.contexts.tree import grow
-from fairtest.data.slices import small_slices
+from fairtest.data.partitions import partitions_of
+from fairtest.data.slices import travelling
 from fairtest.engine.dask import OnCluster
 from fairtest.engine.memory import MemoryEngine
-from fairtest.engine.partitioned import PartitionedEngine
+from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.types import SummaryKind
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
+    from fairtest.engine.partitioned import Runner
     from fairtest.investigations.question import Question
     from fairtest.reporting.assemble import AttributeResult
 
 __all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
+
+KEPT = 4
+"""One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -43,9 +48,13 @@ def engine_of(source: DataSource) -> Engine:
 
 
 def _engine(source: DataSource) -> Engine:
-    if source.cluster is None:
+    if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout)
-    runner = OnCluster(source.cluster, small_slices(source.table))
+    runner: Runner
+    if source.cluster is not None:
+        runner = OnCluster(source.cluster, travelling(source.table, source.memory), source.memory // KEPT)
+    else:
+        runner = Here(partitions_of(source.table, source.memory), source.memory // KEPT)
     return PartitionedEngine(source.table, source.holdout, runner)
 
 
