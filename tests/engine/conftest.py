@@ -17,7 +17,7 @@ def cluster():
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as here,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as here,
         Client(here, set_as_default=False) as client,
     ):
         yield client

@@ -6,6 +6,7 @@ workers keep from one task to the next only spares time.
 
 from __future__ import annotations
 
+from pickle import PicklingError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -49,6 +50,7 @@ class OnCluster:
     def __init__(self, client: Any, partitions: Sequence[Partition], kept: int) -> None:
         self.partitions = partitions
         self._client = client
+        self._address = address_of(client)
         self._kept = kept
         self._token = uuid4().hex
         self._sent: list[Any] | None = None
@@ -57,18 +59,27 @@ class OnCluster:
         """Return what the partitions answer."""
         dask = _distributed()
         try:
+            if self._client.status in ("closing", "closed"):
+                raise OSError("the client is closed")
             with self._client.as_current():
                 return self._gathered(self._submitted(request, add=add), add=add)
         except FairTestError:
             raise
         except (OSError, TimeoutError, dask.CancelledError, dask.KilledWorker) as error:
             raise FairTestError(
-                f"The cluster at {address_of(self._client)!r} was lost while people were counted: "
+                f"The cluster at {self._address!r} was lost while people were counted: "
                 f"{type(error).__name__}: {error}. Nothing was reported, and no test set is spent by it."
+            ) from error
+        except (TypeError, AttributeError, PicklingError) as error:
+            if "serialize" not in str(error) and not isinstance(error, PicklingError):
+                raise
+            raise InputError(
+                f"Something that is asked for cannot be sent to the cluster at {self._address!r}: {error}. "
+                "Give an error function that uses nothing but its arguments and imported modules."
             ) from error
         except ModuleNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster at {address_of(self._client)!r} lacks a module: {error}. Install the same "
+                f"A worker of the cluster at {self._address!r} lacks a module: {error}. Install the same "
                 f"FairTest ({__version__}) on every worker."
             ) from error
 
