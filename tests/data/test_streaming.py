@@ -390,7 +390,7 @@ class TestScratch:
         ("broken.parquet", {}, r"cannot be read as Parquet"),
         ("empty.parquet", {}, r"empty\.parquet has column names and no rows"),
         ("empty", {}, r"has no Parquet files"),
-        ("people.parquet", {"delimiter": ";"}, r"'delimiter' and the 'encoding' are those of a CSV file"),
+        ("people.parquet", {"delimiter": ";"}, r"'delimiter' is that of a CSV file"),
         ("people.parquet", {"memory": "lots"}, r"'memory' of DataSource must be .* Got 'lots' instead"),
         ("people.parquet", {"memory": "10 MB"}, r"at least 100 MB\. Got '10 MB'"),
         ("people.parquet", {"memory": True}, r"Got True instead"),
