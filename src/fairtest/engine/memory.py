@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Profiles, Rows
-from fairtest.engine.histogram import Cells, add_up, cells_of
+from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
 from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
 from fairtest.engine.labels import MemoryLabelCounter
 from fairtest.engine.prefixes import Prefix, prefix_tree
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryEngine"]
 
-MANY = 8
+MANY = 3
 """From this many contexts on the same columns on, they are read off one joint table."""
 MOST_JOINT = 1 << 22
 """The most cells such a table may have."""
@@ -90,12 +90,8 @@ class MemoryEngine:
         return self._joint(axes, self._people_of(number, target), target)
 
     def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
-        index = np.zeros(people.rows.size, dtype=np.intp)
-        for axis in axes:
-            index *= axis.size
-            index += people.codes(axis)
         sizes = [axis.size for axis in axes]
-        sums = add_up(index, prod(sizes), people.cells, target)
+        sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
         return sums.reshape(*sizes, *sums.shape[1:])
 
     def _joint_cells(self, columns: Sequence[str], target: Target) -> int:
@@ -262,12 +258,42 @@ class _People:
         self.rows = rows
         self.cells = cells
         self._codes: dict[str, NDArray[np.uint8]] = {}
+        self._in_cells: dict[str, NDArray[np.uint16] | NDArray[np.int32]] = {}
+        self._prefix: tuple[tuple[str, ...], NDArray[np.intp]] = ((), np.zeros(0, dtype=np.intp))
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return their codes on an axis."""
         if axis.column not in self._codes:
             self._codes[axis.column] = self._engine.codes(axis)[self.rows]
         return self._codes[axis.column]
+
+    def keys(self, axes: Sequence[Axis], n_cells: int) -> NDArray[np.intp]:
+        """Return where everybody stands in a joint table of some axes and the target's cells.
+
+        Tables asked for one after the other mostly differ in the last axis: what the others give is kept.
+        """
+        *others, last = axes
+        columns = tuple(axis.column for axis in others)
+        if not columns:
+            return self._in_cell(last, n_cells).astype(np.intp)
+        if columns != self._prefix[0]:
+            index = self.codes(others[0]).astype(np.intp)
+            for axis in others[1:]:
+                index *= axis.size
+                index += self.codes(axis)
+            self._prefix = (columns, index)
+        key = self._prefix[1] * (last.size * n_cells)
+        key += self._in_cell(last, n_cells)
+        return key
+
+    def _in_cell(self, axis: Axis, n_cells: int) -> NDArray[np.uint16] | NDArray[np.int32]:
+        """Return their code on an axis and their cell in one number."""
+        if axis.column not in self._in_cells:
+            small = np.uint16 if axis.size * n_cells <= 1 << 16 else np.int32
+            self._in_cells[axis.column] = self.codes(axis).astype(small) * small(n_cells) + self.cells.cell.astype(
+                small
+            )
+        return self._in_cells[axis.column]
 
     def take(self, at: NDArray[np.intp]) -> _People:
         """Return some of them."""
