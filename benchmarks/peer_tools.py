@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
 DEPTH = 3
-Work = "Callable[[], dict[str, Any]]"
 
 
 def _frame(path: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -68,6 +65,30 @@ def bincount(path: str, least: int) -> Any:
                 rate = counts[:, 1] / counts.sum(axis=1)
             gaps.append(rate[:, 1] - rate[:, 0])
         return _summed(np.concatenate(gaps))
+
+    return work
+
+
+def distinct(path: str, least: int) -> Any:
+    """Count the conjunctions FairTest looks at: fewer people than each shorter one in them, and people of both groups.
+
+    Grouped by pandas, which shares nothing with the way FairTest counts.
+    """
+    frame, group, _ = _frame(path)
+
+    def work() -> dict[str, Any]:
+        table = frame.assign(group=group)
+        size: dict[tuple[tuple[str, str], ...], int] = {(): len(table)}
+        many = 0
+        for chosen in _sets(list(frame.columns)):
+            for values, people in table.groupby(list(chosen), observed=True)["group"]:
+                if len(people) < least:
+                    continue
+                named = tuple(zip(chosen, values, strict=True))
+                size[named] = len(people)
+                shorter = [named[:i] + named[i + 1 :] for i in range(len(named))]
+                many += all(len(people) < size[s] for s in shorter) and 0 < people.sum() < len(people)
+        return {"conjunctions": many}
 
     return work
 
@@ -174,16 +195,17 @@ def divexplorer(path: str, least: int) -> Any:
 
 
 def sliceline(path: str, least: int, slices: int = 10) -> Any:
-    """The slices with the largest mean of the output: it has one vector of errors and cannot compare two groups."""
+    """Find the slices with the largest mean of the output: it has one vector of errors and compares no groups."""
     from sliceline.slicefinder import Slicefinder
 
     frame, _, output = _frame(path)
 
     def work() -> dict[str, Any]:
+        codes = np.stack([frame[name].cat.codes.to_numpy() + 1 for name in frame.columns], axis=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = Slicefinder(alpha=0.99, k=slices, max_l=DEPTH, min_sup=least, verbose=False)
-            found.fit(frame.to_numpy(dtype=str), output.astype(float))
+            found.fit(codes, output.astype(float))
         return {"conjunctions": len(found.top_slices_)}
 
     return work
@@ -229,7 +251,7 @@ def _from_halves(who: Any, size: Any, positive: Any, least: int) -> np.ndarray:
 
 
 def fairlearn(path: str, least: int, share: float = 1.0) -> Any:
-    """A MetricFrame of the group's rates with up to three control features, and its differences."""
+    """Make a MetricFrame of the group's rates with up to three control features, and its differences."""
     from fairlearn.metrics import MetricFrame, count, selection_rate
 
     frame, group, output = _frame(path)
@@ -261,7 +283,7 @@ def _part(sets: list[tuple[str, ...]], share: float) -> list[tuple[str, ...]]:
 
 
 def tree_grower(path: str, depth: int = 5) -> Any:
-    """The yardstick: scikit-learn's gradient-boosting tree grower on codes that are already binned, one thread."""
+    """Grow a tree as scikit-learn's gradient boosting does, on codes already binned, with one thread: the yardstick."""
     from sklearn.ensemble._hist_gradient_boosting.grower import TreeGrower
 
     with np.load(path) as stored:

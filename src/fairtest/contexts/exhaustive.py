@@ -292,11 +292,6 @@ def _judge(waiting: list[_Conjunctions], found: list[_Kept], target: Target, str
     return int(np.count_nonzero(~np.isnan(here.z)))
 
 
-def peaks(self) -> BoolArray:
-    """Candidates that no neighbouring threshold of one of their predicates shows more surely."""
-    return peaks(np.abs(np.nan_to_num(self.z)), self.enough, self._axes)
-
-
 def peaks(sure: FloatArray, enough: BoolArray, axes: Sequence[ItemAxis]) -> BoolArray:
     """Return which candidates, one axis for each attribute's predicates, no neighbouring threshold surpasses."""
     sure = np.where(enough, sure, -np.inf)
