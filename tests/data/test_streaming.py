@@ -395,7 +395,7 @@ class TestScratch:
         ("people.parquet", {"memory": "10 MB"}, r"at least 100 MB\. Got '10 MB'"),
         ("people.parquet", {"memory": True}, r"Got True instead"),
         ("people.parquet", {"engine": "memory", "memory": "1 GB"}, r"goes with engine='disk'"),
-        ("people.parquet", {"engine": "cloud"}, r"must be 'memory' or 'disk'\. Got 'cloud'"),
+        ("people.parquet", {"engine": "cloud"}, r"must be 'memory' or 'disk', a Dask client"),
         ("people.parquet", {"numeric": ["agee"]}, r"There is no column 'agee'\. Did you mean 'age'"),
     ],
 )
