@@ -128,8 +128,9 @@ def test_no_context_is_no_table_and_an_impossible_one_is_empty(engine_over):
     assert len(engine.rows(1, nobody, target)) == 0
 
 
+@pytest.mark.parametrize("overlapping", [False, True], ids=["a tree", "several trees"])
 @pytest.mark.parametrize("which", PAIRS)
-def test_the_frontier_of_a_random_tree_counts_like_a_loop(engine_over, which):
+def test_the_frontier_of_a_random_tree_counts_like_a_loop(engine_over, which, overlapping):
     _, table, holdout, target, naive, codes = setting(7, which, stratified=True)
     engine = engine_over(table, holdout)
     rng = np.random.default_rng(3)
@@ -150,16 +151,17 @@ def test_the_frontier_of_a_random_tree_counts_like_a_loop(engine_over, which):
                 for code in range(axis.size):
                     inside = [i for i in nodes[node] if has(codes, i, Condition(name, (code,)))]
                     agrees(target, got[node - first, code], naive.sums(inside))
-        axes = [None if rng.random() < 0.2 else engine.axis(str(rng.choice(CONTEXTUAL))) for _ in nodes]
+        cut = rng.integers(0, len(nodes), len(nodes) + 2) if overlapping else np.arange(len(nodes))
+        axes = [None if rng.random() < 0.2 else engine.axis(str(rng.choice(CONTEXTUAL))) for _ in cut]
         axes[0] = engine.axis("age")
-        child = np.full((len(nodes), 256), -1, dtype=np.int32)
+        child = np.full((len(cut), 256), -1, dtype=np.int32)
         grown = []
         for at, axis in enumerate(axes):
             if axis is None:
                 continue
             for part in np.array_split(rng.permutation(axis.size), 3)[: rng.integers(1, 4)]:
-                inside = [i for i in nodes[at] if has(codes, i, Condition(axis.column, tuple(part.tolist())))]
+                inside = [i for i in nodes[cut[at]] if has(codes, i, Condition(axis.column, tuple(part.tolist())))]
                 child[at, part] = len(grown)
                 grown.append(inside)
-        frontier.advance(axes, child)
+        frontier.advance(axes, child, cut if overlapping else None)
         nodes = grown

@@ -88,7 +88,8 @@ def _source_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _train_options(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: options[name] for name in ("max_depth", "min_size", "search", "score", "aggregate", "preset")}
+    names = ("max_depth", "min_size", "search", "score", "aggregate", "preset", "trees", "attributes_per_node")
+    return {name: options[name] for name in names}
 
 
 def _propose(investigation: Investigation) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import items
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.joint import collapse, membership
+from fairtest.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -158,6 +161,7 @@ def conjunctions(
     depth: int,
     min_people: float,
     every: bool = False,
+    tell: Tell = silent,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
@@ -169,12 +173,15 @@ def conjunctions(
     tables: dict[tuple[int, ...], _Sums] = {(): _Sums.of(engine.total(TRAIN, target), strength, target)}
     found: list[_Kept] = []
     looked_at = 0
+    sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
     for k in range(1, depth + 1):
         here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
         deeper: dict[tuple[int, ...], _Sums] = {}
         every_choice = list(combinations(range(len(axes)), k))
         joints = engine.joints(TRAIN, [[here[i].axis for i in chosen] for chosen in every_choice], target)
         for chosen, joint in zip(every_choice, joints, strict=True):
+            tell(done / sets)
+            done += 1
             sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
             if k == FINE_DEPTH < depth:
                 coarse = collapse(joint, [next_axes[i].matrix for i in chosen])

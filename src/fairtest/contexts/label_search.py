@@ -8,6 +8,7 @@ regressed on those that remain, and the strongest few are kept.
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,17 @@ import numpy as np
 from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, ItemAxis, item_axes, peaks
+from fairtest.contexts.forest import grow_forest
 from fairtest.contexts.label_scores import LabelScorer, LabelStrength, in_chunks
-from fairtest.contexts.proposals import covered, half_link
+from fairtest.contexts.proposals import covered, cut_short, half_link
 from fairtest.contexts.search import FoundLabels
-from fairtest.contexts.tree import grow
+from fairtest.contexts.tree import LookedAt, grow
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.joint import collapse
 from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
 from fairtest.metrics.regression import linear, multinomial
+from fairtest.progress import part, silent
 from fairtest.summaries import by_stratum
 from fairtest.types import SummaryKind
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -45,8 +49,10 @@ __all__ = ["LabelSearcher"]
 
 MOST_CONTEXTS = 100
 """In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
+GROWN = ("tree", "forest")
+"""The searches whose nodes are taken as they are …"""
 MOST_TREE = 500
-"""Where only the tree is wanted: all of its nodes, up to so many."""
+"""… up to so many."""
 DEPTH = 2
 """Conjunctions of more predicates come from the tree."""
 MOST_NUMBERS = 200_000_000
@@ -74,6 +80,7 @@ class LabelSearcher:
         strength: Strength,
         settings: SearchSettings,
         table: Table,
+        tell: Tell = silent,
     ) -> None:
         self._engine = engine
         self._target = target
@@ -84,6 +91,8 @@ class LabelSearcher:
         self._labels = labels
         self._counter = engine.label_counter(TRAIN, target, labels)
         self._tables: dict[Context, NDArray[Any]] = {}
+        self._tell = tell
+        self._notes: tuple[str, ...] = ()
 
     def find(self, top_k: int, min_people: float) -> FoundLabels:
         """Return the labels and contexts to test.
@@ -106,7 +115,9 @@ class LabelSearcher:
         strongest = places[first[:top_k]]
         for place in strongest.tolist():
             kept.setdefault(place, [])
-        for context in contexts:
+        last = part(self._tell, 2, 3)
+        for number, context in enumerate(contexts):
+            last(number / len(contexts))
             here, link = self.evidence(context, places)
             weight = half_link(here, link)
             first = self.ranked(context, places, here)[:top_k]
@@ -116,7 +127,7 @@ class LabelSearcher:
 
     def _told(self, z: FloatArray, link: FloatArray) -> BoolArray:
         """Return which labels are worth a test in a context: those that are not simply like everywhere."""
-        if self._settings.search == "tree":
+        if self._settings.search in GROWN:
             return ~np.isnan(z)
         return (np.abs(np.nan_to_num(z)) >= SCREEN) & (link >= LEAST_LINK)
 
@@ -143,6 +154,7 @@ class LabelSearcher:
             np.array([e[0] for e in entries], dtype=int),
             tuple(strongest.tolist()),
             len(self._labels) - n_places,
+            notes=self._notes,
         )
 
     def known(self, places: IntArray, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
@@ -236,10 +248,12 @@ class LabelSearcher:
         """Return the contexts in which labels are tested, and how many were looked at."""
         if not self._axes:
             return [], 0
-        deep, looked_at = self._tree(places) if self._settings.search != "exhaustive" else ([], 0)
-        if self._settings.search == "tree":
+        deep, looked_at = self._trees(places) if self._settings.search != "exhaustive" else ([], 0)
+        if self._settings.search in GROWN:
             return deep[:MOST_TREE], looked_at
         depth = self._depth(places)
+        wanted = min(DEPTH, self._settings.max_depth, len(self._axes))
+        self._notes = cut_short(depth, wanted, tree=self._settings.search != "exhaustive")
         scored, many = self._conjunctions(places, depth)
         for context in deep:
             if not covered(context, depth):
@@ -247,10 +261,18 @@ class LabelSearcher:
         order = sorted(scored, key=lambda c: (-round(scored[c], 9), len(c), str(c)))
         return [c for c in order if scored[c] >= SCREEN][:MOST_CONTEXTS], looked_at + many
 
-    def _tree(self, places: IntArray) -> tuple[list[Context], int]:
+    def _trees(self, places: IntArray) -> tuple[list[Context], int]:
+        """Return the contexts of the guided tree, or of a forest, and how many candidates were looked at."""
         strength = LabelStrength.over(self._strength, self._target, self._counter, places)
-        scorer = LabelScorer(self._counter, strength, self._axes, places, self._settings)
-        found = grow(scorer, self._table, self._settings)
+
+        def scorer(looked_at: LookedAt | None = None) -> LabelScorer:
+            return LabelScorer(self._counter, strength, self._axes, places, self._settings, looked_at)
+
+        tell = part(self._tell, 0, 3)
+        if self._settings.search == "forest":
+            found = grow_forest(scorer, self._table, self._settings, self._axes, LookedAt(), 1, tell)
+        else:
+            found = grow(scorer(), self._table, self._settings, tell)
         return list(found.contexts[1:]), found.looked_at
 
     @staticmethod
@@ -273,9 +295,13 @@ class LabelSearcher:
         axes = item_axes(self._axes, self._table)
         scored: dict[Context, float] = {}
         looked_at = 0
+        sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
+        tell = part(self._tell, 1, 3)
         for k in range(1, depth + 1):
             used = axes if k == 1 else [a.coarse() for a in axes]
             for chosen in combinations(used, k):
+                tell(done / sets)
+                done += 1
                 score, enough = self._evaluated(chosen, places)
                 looked_at += int(np.count_nonzero(enough))
                 for at in np.argwhere(peaks(score, enough, chosen)).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ class SearchSettings:
     aggregate
         A split's score from its children: their mean (``"avg"``, the paper), size-weighted mean, or the best.
     search
-        ``"tree"``, ``"exhaustive"``, or ``"auto"`` for both.
+        ``"tree"``, ``"forest"``, ``"exhaustive"``, or ``"auto"`` for conjunctions and the tree.
+    trees, attributes_per_node
+        How many trees a forest has, and among how many attributes each node chooses (None for a third of them).
+    seed
+        Where the randomness of a forest starts.
     """
 
     max_depth: int
@@ -36,6 +40,9 @@ class SearchSettings:
     estimate: Estimate = "bound"
     aggregate: Aggregate = "max"
     search: str = "tree"
+    trees: int = 1
+    attributes_per_node: int | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +60,8 @@ class Found:
     evidence, sign
         How surely the training set shows an association in each (a normal deviate, 0 where unknown), and its
         direction (0 where the metric has none, or it is unknown).
+    notes
+        What the user should know about what was not looked at.
     """
 
     contexts: tuple[Context, ...]
@@ -60,6 +69,7 @@ class Found:
     looked_at: int
     evidence: FloatArray
     sign: FloatArray
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

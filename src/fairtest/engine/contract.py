@@ -84,11 +84,12 @@ class Frontier(Protocol):
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the :meth:`histogram` of each axis, all of them counted together where a pass over the rows is dear."""
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down.
 
         Node ``i`` is cut along ``axes[i]``: rows with code ``c`` go to new node ``child[i, c]``, or are dropped where
-        that is −1 (everywhere, if the axis is None).
+        that is −1 (everywhere, if the axis is None). With ``nodes``, the cut ``i`` is of node ``nodes[i]``, and a node
+        that is cut in several ways sends its rows along all of them: trees that share a node need it counted once.
         """
 
 

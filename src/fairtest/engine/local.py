@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EachPart", "LocalCache", "LocalEngine", "Request", "Step", "added", "fulfil"]
 
-Step = tuple["Sequence[Axis | None]", "IntArray"]
+Step = tuple["Sequence[Axis | None]", "IntArray", "IntArray | None"]
 """One level of a tree: see :meth:`fairtest.engine.contract.Frontier.advance`."""
 
 
@@ -197,8 +197,8 @@ class LocalEngine(MemoryEngine):
             _, done, frontier = known
         if frontier is None:
             frontier = self.frontier(target)
-        for axes, child in steps[len(done) :]:
-            frontier.advance(axes, child)
+        for axes, child, nodes in steps[len(done) :]:
+            frontier.advance(axes, child, nodes)
         self._frontier = (target, list(steps), frontier)
         return frontier
 
@@ -230,7 +230,7 @@ class LocalEngine(MemoryEngine):
     ) -> NDArray[Any]:
         """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
         frontier: MemoryLabelFrontier = self._counter_of(number, target, labels).frontier()
-        for axes, child in steps:
+        for axes, child, _ in steps:
             frontier.advance(axes, child)
         return frontier.histogram(axis, places)
 
@@ -244,8 +244,12 @@ class LocalEngine(MemoryEngine):
 def _begins(steps: Sequence[Step], with_: Sequence[Step]) -> bool:
     """Whether some steps begin with others."""
     return len(with_) <= len(steps) and all(
-        a[0] == b[0] and np.array_equal(a[1], b[1]) for a, b in zip(steps, with_, strict=False)
+        a[0] == b[0] and np.array_equal(a[1], b[1]) and _same(a[2], b[2]) for a, b in zip(steps, with_, strict=False)
     )
+
+
+def _same(a: IntArray | None, b: IntArray | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
 
 
 @dataclass

@@ -342,15 +342,23 @@ class MemoryFrontier:
         """Yield the sums by node and code of each axis."""
         return (self.histogram(axis, first, last) for axis in axes)
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
-        new = np.full(self._rows.size, -1, dtype=np.int32)
-        for node, axis in enumerate(axes):
+        at: list[NDArray[np.intp]] = []
+        new: list[NDArray[np.int32]] = []
+        for cut, axis in enumerate(axes):
             if axis is not None:
+                node = cut if nodes is None else nodes[cut]
                 part = slice(self._start[node], self._start[node + 1])
-                new[part] = child[node][self._engine.codes(axis)[self._rows[part]]]
-        order = np.argsort(new, kind="stable")
-        order = order[np.count_nonzero(new < 0) :]
-        self._rows, self._cells, self._node = self._rows[order], self._cells.take(order), new[order]
+                to = child[cut][self._engine.codes(axis)[self._rows[part]]]
+                kept = np.flatnonzero(to >= 0)
+                at.append(kept + part.start)
+                new.append(to[kept])
+        where, to = np.concatenate([np.zeros(0, np.intp), *at]), np.concatenate([np.zeros(0, np.int32), *new])
+        order = np.argsort(
+            to.astype(np.min_scalar_type(child.max(initial=0))), kind="stable"
+        )  # small numbers sort fast
+        rows = where[order]
+        self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))

@@ -127,7 +127,7 @@ class PartitionedEngine:
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
     ) -> list[NDArray[Any]]:
         """Return the sums by node and code of each axis, for the nodes that some steps lead to."""
-        used = {a.column for a in axes} | {a.column for cut, _ in steps for a in cut if a is not None}
+        used = {a.column for a in axes} | {a.column for cut, _, _ in steps for a in cut if a is not None}
         here = self._local(target)
         return list(self._run("histograms", here, steps, axes, first, last, columns=used | columns_of(target)))
 
@@ -262,9 +262,9 @@ class PartitionedFrontier:
         if axes:
             yield from self._engine.histograms(self._target, self._steps, axes, first, last)
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down."""
-        self._steps = [*self._steps, (tuple(axes), child.copy())]
+        self._steps = [*self._steps, (tuple(axes), child.copy(), None if nodes is None else nodes.copy())]
         self.n_nodes = int(child.max(initial=-1)) + 1
 
 
@@ -297,7 +297,7 @@ class PartitionedLabelCounter:
     def histogram(self, steps: Sequence[Step], axis: Axis, places: IntArray) -> NDArray[Any]:
         """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
         columns = {axis.column, *columns_of(self._target)}
-        columns |= {a.column for cut, _ in steps for a in cut if a is not None}
+        columns |= {a.column for cut, _, _ in steps for a in cut if a is not None}
         asked = (*self._head, steps, axis, places)
         return np.asarray(self._engine.of_labels("label_histogram", *asked, columns=columns))
 
@@ -329,7 +329,7 @@ class PartitionedLabelFrontier:
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
         """Go one level down."""
-        self._steps = [*self._steps, (tuple(axes), child.copy())]
+        self._steps = [*self._steps, (tuple(axes), child.copy(), None)]
         self.n_nodes = int(child.max(initial=-1)) + 1
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.engine.contract import Rows
+from fairtest.progress import silent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
+    from fairtest.progress import Tell
     from fairtest.summaries import Summary
     from fairtest.types import FloatArray, IntArray
 
@@ -39,6 +41,8 @@ class Batch:
         Where randomness starts.
     memo
         What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
+    tell
+        Told how far long work on the batch is.
     """
 
     metric: Metric
@@ -46,6 +50,7 @@ class Batch:
     fetch: Callable[[Sequence[int]], Iterator[Rows]]
     seed: int
     memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
+    tell: Tell = silent
 
     def __len__(self) -> int:
         return len(self.size)
@@ -101,9 +106,11 @@ class Batch:
         """Return some of the hypotheses."""
         places = at.tolist()
         memo = {name: tuple(array[at] for array in arrays) for name, arrays in self.memo.items()}
-        return Batch(
-            self.metric, self.summary.take(at), lambda some: self.fetch([places[i] for i in some]), self.seed, memo
-        )
+
+        def fetch(some: Sequence[int]) -> Iterator[Rows]:
+            return self.fetch([places[i] for i in some])
+
+        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.tell)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""

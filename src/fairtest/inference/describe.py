@@ -13,6 +13,7 @@ from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
 from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum
+from fairtest.progress import silent
 from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Table
     from fairtest.inference.validate import Estimates, Validated
+    from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
 __all__ = ["Describer"]
@@ -54,10 +56,14 @@ class Describer:
         else:
             self._target = Target(self._by, measured, question.strata, SummaryKind.COUNTS)
 
-    def findings(self, contexts: Sequence[int]) -> list[Finding]:
+    def findings(self, contexts: Sequence[int], tell: Tell = silent) -> list[Finding]:
         """Return the findings of some contexts (0 is the whole population)."""
+        made = []
         ratios, tables = self._ratios(contexts), self._tables(contexts)
-        return [self._finding(i, *ratio, *table) for i, ratio, table in zip(contexts, ratios, tables, strict=True)]
+        for number, (i, ratio, table) in enumerate(zip(contexts, ratios, tables, strict=True)):
+            tell(number / len(contexts))
+            made.append(self._finding(i, *ratio, *table))
+        return made
 
     def _tables(self, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         """Yield the table of each context, and what gives that of any of its strata."""

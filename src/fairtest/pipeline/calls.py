@@ -23,12 +23,14 @@ from fairtest.pipeline.choices import (
     counted_in_full,
     min_people,
     one_of,
+    search_notes,
     title_in,
     train_choices,
     undivided,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
+from fairtest.progress import as_progress, share_of
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
 
@@ -55,7 +57,9 @@ def train(
     aggregate: Aggregate | None = None,
     min_leaf_size: int | None = None,
     preset: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    trees: int | None = None,
+    attributes_per_node: int | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> None:
     """Search the training set for contexts in which the association is strongest.
 
@@ -70,35 +74,48 @@ def train(
         In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.
     search
         ``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too many),
-        and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the two.
+        and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the two;
+        ``"forest"`` for the tree again and again, each node choosing among a few attributes drawn at random.
     score, aggregate
         How the tree scores a split: by the lower confidence ``"bound"`` of its children's effects or the ``"point"``
         estimates; by the ``"max"``, ``"avg"`` or ``"weighted"`` average over children. Default: the bound of the best
         child; in the paper's preset, the average of the estimates.
     preset
         ``"paper"`` for Algorithm 1 as written.
+    trees, attributes_per_node
+        How many trees a forest has (default: 16; the first is the guided tree itself), and among how many attributes
+        each node of the others chooses (default: a third of them).
     progress
-        Called with a line of text now and then.
+        Called with a line of text, and the share of it that is done, now and then: ``progress(text, share)``, or
+        ``progress(text)`` where it takes one argument. What it raises ends the search and leaves all as it was.
     """
     batch = as_batch(investigations)
-    choices = train_choices(
-        max_depth, min_size if min_leaf_size is None else min_leaf_size, search, score, aggregate, preset
-    )
+    min_size = min_size if min_leaf_size is None else min_leaf_size
+    choices = train_choices(max_depth, min_size, search, score, aggregate, preset, trees, attributes_per_node)
     source = batch[0].source
     if not source.split:
         choices = undivided(choices, search)
     settings = SearchSettings(
-        choices.max_depth, min_people(source, choices), choices.score, choices.aggregate, choices.search
+        choices.max_depth,
+        min_people(source, choices),
+        choices.score,
+        choices.aggregate,
+        choices.search,
+        choices.trees or 1,
+        choices.attributes_per_node,
+        source.seed,
     )
+    tell = as_progress(progress)
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
     trained = []
     for investigation in batch:
         found = []
         for question in investigation.questions:
-            if progress is not None:
-                progress(f"searching contexts for {question.protected.name}")
+            told = share_of(tell, f"searching contexts for {question.protected.name}")
+            told(0.0)
             with in_question(title_in(batch, investigation)):
-                found.append(find_contexts(source, without(question, outputs), settings))
+                found.append(find_contexts(source, without(question, outputs), settings, told))
+            told(1.0)
         trained.append(Training(choices, tuple(found)))
     for investigation, training in zip(batch, trained, strict=True):
         investigation.training, investigation.results = training, None
@@ -111,7 +128,7 @@ def test(
     method: str = "auto",
     tolerance: float | None = None,
     preset: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> None:
     """Validate the contexts of all investigations on the next test set, which is then spent.
 
@@ -135,6 +152,8 @@ def test(
     preset
         ``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is
         stronger than the larger contexts around it.
+    progress
+        As in :func:`train`. What it raises ends the test: nothing is spent, and all is as it was.
     """
     batch = as_batch(investigations)
     check_preset(preset)
@@ -153,23 +172,24 @@ def test(
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
-    if progress is not None:
-        progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    told = share_of(as_progress(progress), f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    told(0.0)
     min_size = trainings[0].choices.min_size
     with source.budget.draw() as number:
         choices = TestChoices(number, source.level, chosen.name, method, preset, tolerance)
         if source.reuse:
             looked_at = [found.looked_at for training in trainings for found in training.found]
-            answers, reuse = answer_again(source, asked, looked_at, choices, min_size)
+            answers, reuse = answer_again(source, asked, looked_at, choices, min_size, told)
             choices = replace(choices, reuse=reuse)
         else:
-            answers = answer(source, asked, choices, min_size)
+            answers = answer(source, asked, choices, min_size, told)
+            told(1.0)
     family = sum(a.tested for a in answers)
     given = iter(answers)
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        notes = counted_in_full(investigation, chosen.name)
+        notes = (*search_notes(training), *counted_in_full(investigation, chosen.name))
         investigation.results = Results(training.choices, choices, attributes, candidates, family, notes)
 
 
@@ -248,8 +268,10 @@ def audit(
     method: str = "auto",
     tolerance: float | None = None,
     preset: str | None = None,
+    trees: int | None = None,
+    attributes_per_node: int | None = None,
     out_dir: str | PathLike[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[..., None] | None = None,
     **source_options: Any,
 ) -> Report:
     """Search, test and report in one call.
@@ -291,7 +313,15 @@ def audit(
         investigation = Testing(source, protected, one, **roles)
     else:
         investigation = ErrorProfiling(source, protected, one, ground_truth, error, notion, **roles)
-    how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
+    how = {
+        "search": search,
+        "score": score,
+        "aggregate": aggregate,
+        "preset": preset,
+        "trees": trees,
+        "attributes_per_node": attributes_per_node,
+        "progress": progress,
+    }
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}
     test([investigation], progress=progress, **choices)  # type: ignore[arg-type]

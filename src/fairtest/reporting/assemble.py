@@ -49,6 +49,8 @@ class TrainChoices:
     score: Estimate
     aggregate: Aggregate
     preset: str | None
+    trees: int | None = None
+    attributes_per_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -271,4 +273,6 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
         aggregate=train.aggregate,
         method=test.method,
         tolerance=test.tolerance,
+        trees=train.trees,
+        attributes_per_node=train.attributes_per_node,
     )

@@ -96,6 +96,8 @@ class Settings:
     aggregate: str
     method: str
     tolerance: float | None = None
+    trees: int | None = None
+    attributes_per_node: int | None = None
 
 
 @dataclass(frozen=True)
