@@ -27,7 +27,7 @@ from fairtest.investigations.roles import MOST_LEVELS
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from fairtest.data.table import Column
+    from fairtest.data.table import Column, Table
     from fairtest.investigations.predicted_labels import Labels
     from fairtest.investigations.profiles import Among, Pair
     from fairtest.types import Level
@@ -179,23 +179,28 @@ def _own(both: Pair, name: str, function: OwnError) -> Profile:
     columns = (both.prediction, both.truth)
     stand_ins = tuple(_as_numbers(c, "error") if _is_number(c) else c.levels for c in columns)
     measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
-    table = both.source.table
+    seen = [_judged(measure, block) for _, block in both.source.table.blocks(measure.columns)]
+    title = f"{name} of {both.prediction.name}"
+    if any(found.dtype != bool for found in seen):
+        return number_profile(both, title, function, stand_ins)
+    part = Part(title, (False, True), (0.5,), measure)
+    levels = tuple(bool(v) for v in np.unique(np.concatenate(seen)))
+    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
+    return Profile(varying(variable, title), title)
+
+
+def _judged(measure: Measure, table: Table) -> Any:
+    """Return the different answers of the user's function, after checking that it judges each person alone."""
     known = measure.known(table)
-    found = _tried(function, measure.arguments(table, known), int(known.sum()))
+    found = _tried(measure.function, measure.arguments(table, known), int(known.sum()))
     half = known & (np.arange(table.n_rows) % 2 == 0)
-    again = _tried(function, measure.arguments(table, half), int(half.sum()))
+    again = _tried(measure.function, measure.arguments(table, half), int(half.sum()))
     if not np.array_equal(found[half[known]], again):
         raise InputError(
             "The error function must look at each person by themselves: asked about half of the people, it gives other "
             "numbers for them. Take out averages, ranks and random numbers."
         )
-    title = f"{name} of {both.prediction.name}"
-    if found.dtype != bool:
-        return number_profile(both, title, function, stand_ins)
-    part = Part(title, (False, True), (0.5,), measure)
-    levels = tuple(bool(v) for v in np.unique(found))
-    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
-    return Profile(varying(variable, title), title)
+    return np.unique(found) if found.dtype == bool else found[:0]
 
 
 def _is_number(column: Column) -> bool:
