@@ -220,10 +220,17 @@ class LocalEngine(MemoryEngine):
         first, step = self._picked
         return self._set(number)[first::step]
 
-    def of_labels(self, number: int, target: Target, labels: Labels, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Return what a method of a label counter gives; for a name that is no method, the attribute."""
-        found = getattr(self._counter_of(number, target, labels), method)
-        return found(*arguments) if callable(found) else found
+    def of_labels(
+        self, number: int, target: Target, labels: Labels, method: str, asked: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Return what a method of a label counter gives for several arguments."""
+        counter = self._counter_of(number, target, labels)
+        return [getattr(counter, method)(*arguments) for arguments in asked]
+
+    def people_with_labels(self, number: int, target: Target, labels: Labels) -> list[Any]:
+        """Return how many people there are, and how many with each label."""
+        counter = self._counter_of(number, target, labels)
+        return [counter.n_people, counter.people]
 
     def label_histogram(
         self, number: int, target: Target, labels: Labels, steps: Sequence[Step], axis: Axis, places: IntArray
