@@ -86,6 +86,7 @@ class PartitionedEngine:
         self._runner = runner
         self._axes: dict[str, Axis | None] = {}
         self._sizes: dict[int, list[int]] = {}
+        self._cells: tuple[int, Target, NDArray[np.int32]] | None = None
 
     def _run(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         request = Request(method, arguments, frozenset(columns), self._axes, self._holdout, self._table.n_rows)
@@ -194,7 +195,12 @@ class PartitionedEngine:
         return np.concatenate(parts, axis=1)
 
     def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as members."""
+        """Return the sums over some people of a set, given as members; where these are counts, without a pass."""
+        if not target.sum_shape:
+            cells = self._picked_cells(number, target)
+            inside = np.unpackbits(people.view(np.uint8)).view(bool)
+            counts = np.bincount(cells[inside & (cells >= 0)], minlength=target.n_cells)
+            return counts.reshape(target.cell_shape)
         picked = self._picked(number)
         words = [(len(range(first, size, step)) + 63) // 64 for size, (first, step) in self._sizes_and(picked, number)]
         ends = list(accumulate(words))
@@ -202,6 +208,14 @@ class PartitionedEngine:
         return np.asarray(
             self._run("picked_within", number, bits, self._local(target), picked, columns=columns_of(target))
         )
+
+    def _picked_cells(self, number: int, target: Target) -> NDArray[np.int32]:
+        """Return the cells of the people that are looked at; those of the last target are kept."""
+        if self._cells is None or self._cells[:2] != (number, target):
+            here, columns = self._local(target), columns_of(target)
+            parts = self._run("picked_cells", number, here, self._picked(number), columns=columns, add=False)
+            self._cells = (number, target, np.concatenate(parts))
+        return self._cells[2]
 
     def _sizes_and(self, picked: EachPart, number: int) -> Iterator[tuple[int, tuple[int, int]]]:
         return zip(self._sizes_of(number), picked.values, strict=True)
