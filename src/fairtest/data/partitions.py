@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairtest.data.streamed import Reader
     from fairtest.data.table import Table
 
-__all__ = ["FileRows", "Partition", "TableRows", "partitions_of"]
+__all__ = ["Partition", "ReaderPartition", "TablePartition", "partitions_of"]
 
 SHARE = 8
 """A partition with all its columns takes at most one part in so many of the memory."""
@@ -35,7 +35,7 @@ class Partition(Protocol):
 
 
 @dataclass(frozen=True)
-class TableRows:
+class TablePartition:
     """Some rows of a table in this process, in memory or streamed."""
 
     whole: Table
@@ -48,7 +48,7 @@ class TableRows:
 
 
 @dataclass(frozen=True)
-class FileRows:
+class ReaderPartition:
     """Some rows of files: of the scratch files of this machine, or of Parquet files that another one sees too."""
 
     reader: Reader
@@ -85,8 +85,8 @@ def partitions_of(table: Table, memory: int, rows: int | None = None) -> list[Pa
     reader = _reader(table)
     places = [(start, min(size, table.n_rows - start)) for start in range(0, table.n_rows, size)]
     if reader is None:
-        return [TableRows(table, start, n_rows) for start, n_rows in places]
-    return [FileRows(reader, start, n_rows) for start, n_rows in places]
+        return [TablePartition(table, start, n_rows) for start, n_rows in places]
+    return [ReaderPartition(reader, start, n_rows) for start, n_rows in places]
 
 
 def _reader(table: Table) -> Reader | None:
