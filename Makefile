@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: demo example-health example-diabetes test lint format bench searches calibrate power adaptive discovery clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -42,6 +42,9 @@ format: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 	$(BIN)/python -m benchmarks
+
+searches: $(VENV)/.installed-dev ## guided, exhaustive and unguided search by candidates looked at; writes docs/searches.md
+	$(BIN)/python -m benchmarks.searches
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration --jobs 2

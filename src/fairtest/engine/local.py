@@ -136,7 +136,7 @@ class LocalEngine(MemoryEngine):
         """Return a contextual column in codes, as the request has it: a partition must not make its own."""
         return self._axes[column]
 
-    def _kinds_of(self, number: int, target: Target) -> None:  # noqa: ARG002
+    def _kinds_of(self, number: int, target: Target) -> None:
         """Count people as they are: finding kinds of them would read columns that a request does not need."""
 
     def slim(self, *, codes: bool) -> None:
