@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo docs example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -50,6 +50,9 @@ bench: $(VENV)/.installed-dev .venv-bench/.installed ## against other tools and 
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 	@touch $@
+
+searches: $(VENV)/.installed-dev ## guided, exhaustive and unguided search by candidates looked at; writes docs/searches.md
+	$(BIN)/python -m benchmarks.searches
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration --jobs 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtest.data.partitions import TableRows, partitions_of
+from fairtest.data.partitions import TablePartition, partitions_of
 from fairtest.data.table import FlagColumn
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def slices_of(table: Table, ends: Sequence[int]) -> list[Slice]:
 def travelling(table: Table, memory: int, rows: int) -> Sequence[Partition]:
     """Return a table in partitions that other machines can use: where its rows are in files, or else the rows."""
     partitions = partitions_of(table, memory, rows)
-    if not any(isinstance(p, TableRows) for p in partitions):
+    if not any(isinstance(p, TablePartition) for p in partitions):
         return partitions
     width = sum(1 if isinstance(column, FlagColumn) else 8 for column in table.columns.values())
     rows = min(max(SMALL // width, FEWEST_ROWS), rows)

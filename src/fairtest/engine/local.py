@@ -136,6 +136,9 @@ class LocalEngine(MemoryEngine):
         """Return a contextual column in codes, as the request has it: a partition must not make its own."""
         return self._axes[column]
 
+    def _kinds_of(self, number: int, target: Target) -> None:
+        """Count people as they are: finding kinds of them would read columns that a request does not need."""
+
     def rest(self) -> None:
         """Let go of columns, and keep what was made of them for the next request."""
         self._read.forget()

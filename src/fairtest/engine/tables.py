@@ -66,7 +66,7 @@ def count_contexts(
     out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
     out[asked.depth == 0] = total
     left = asked.depth > 0
-    counted = not people.cells.terms and target.n_cells <= MOST_CELLS
+    counted = not people.cells.terms and people.cells.weight is None and target.n_cells <= MOST_CELLS
     n = people.cells.cell.size
     for places in asked.by_columns():
         axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
