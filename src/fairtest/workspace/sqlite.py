@@ -20,11 +20,11 @@ except while a transaction is written; after a crash, the next reader rolls it b
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
 from contextlib import closing, contextmanager
 from dataclasses import astuple, fields, replace
-from os import W_OK, X_OK, access
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
@@ -129,7 +129,11 @@ class SQLiteLedger:
 
     def check_writable(self) -> None:
         """Raise if nothing can be stored, before anything is computed."""
-        if not (access(self.folder, W_OK | X_OK) and access(self.folder / FILE, W_OK)):
+        here = os.access in os.supports_effective_ids
+        if not (
+            os.access(self.folder, os.W_OK | os.X_OK, effective_ids=here)
+            and os.access(self.folder / FILE, os.W_OK, effective_ids=here)
+        ):
             raise self._not_writable()
 
     def setup(self) -> Setup:
@@ -221,6 +225,8 @@ class SQLiteLedger:
             return self._not_writable()
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return UsageError(f"The workspace {str(self.folder)!r} is busy with another process. Try again.")
+        if name.startswith("SQLITE_CONSTRAINT"):
+            return UsageError(f"The workspace {str(self.folder)!r} does not take this: {error}.")
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             return InputError(f"The workspace {str(self.folder)!r} could not be written ({error}). Nothing was spent.")
         return self._damaged(error)
