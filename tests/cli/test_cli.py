@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -457,7 +458,7 @@ class TestProcesses:
 
     def test_a_poor_terminal(self, people: Path) -> None:
         command = [sys.executable, "-m", "fairtest.cli.main", "test", str(people), "-p", "sex", "-o", "hired"]
-        env = {"PYTHONIOENCODING": "ascii"}
+        env = os.environ | {"PYTHONIOENCODING": "ascii"}
         assert subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 
