@@ -107,7 +107,7 @@ class People:
             workspace.check()
         say_known(workspace.setup.rows, lambda: workspace.setup.fingerprint, besides=workspace.setup.id)
         self._workspace = workspace
-        return workspace.source_for(**{name: source_options[name] for name in DECLARATIONS})
+        return workspace.source_for(**{name: source_options.get(name) for name in DECLARATIONS})
 
     def _given(self, name: str) -> bool:
         """Whether the user said this, on the command line or in a file."""
