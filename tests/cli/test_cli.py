@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -266,7 +267,6 @@ BAD_OPTIONS = {
     "no such metric": (["-p", "race", "-o", "hired", "--metric", "NMJ"], ["'NMJ'", "'NMI'"]),
     "metric of another": (["-p", "race", "-o", "hired", "--metric", "sex=NMI"], ["--metric sex=…", "'race'"]),
     "budget 0": (["-p", "sex", "-o", "hired", "--budget", "0"], ["budget", "0"]),
-    "budget 3": (["-p", "sex", "-o", "hired", "--budget", "3"], ["--budget 3", "Python interface"]),
     "conf 1": (["-p", "sex", "-o", "hired", "--conf", "1"], ["conf", "between 0 and 1"]),
     "conf 0": (["-p", "sex", "-o", "hired", "--conf", "0"], ["conf", "between 0 and 1"]),
     "conf 95": (["-p", "sex", "-o", "hired", "--conf", "95"], ["conf", "95"]),
@@ -471,7 +471,7 @@ class TestProcesses:
 
     def test_a_poor_terminal(self, people: Path) -> None:
         command = [sys.executable, "-m", "fairtest.cli.main", "test", str(people), "-p", "sex", "-o", "hired"]
-        env = {"PYTHONIOENCODING": "ascii"}
+        env = os.environ | {"PYTHONIOENCODING": "ascii"}
         assert subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 
