@@ -24,24 +24,13 @@ NOT_RUN = {
 
 @pytest.mark.parametrize("page", PAGES)
 def test_code_runs_and_shows_what_comes_out(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registered_metrics: None
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_metrics: None
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     for block, shown, real in pages.outputs_of((ROOT / page).read_text("utf-8")):
         problem = pages.differs(shown, real)
         assert not problem, f"{page}, line {block.line}: {problem}"
-
-
-@pytest.fixture
-def registered_metrics() -> object:
-    """Metrics that a page declares are forgotten after it."""
-    from fairtest.metrics.registry import named_metrics
-
-    before = dict(named_metrics())
-    yield
-    named_metrics().clear()
-    named_metrics().update(before)
 
 
 def test_every_block_is_run_or_says_why_not() -> None:
