@@ -43,8 +43,13 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev ## the documentation, in docs/_build/html; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.installed-dev .venv-bench/.installed ## against other tools and a yardstick; docs/benchmarks.md; QUICK=1 for a small one
+	$(BIN)/python -m benchmarks --peers .venv-bench/bin/python $(if $(QUICK),--quick,--out docs)
+
+.venv-bench/.installed: benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	@touch $@
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration --jobs 2
@@ -62,4 +67,4 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
 
 clean:
-	rm -rf $(VENV) demo-report example-report docs/_build
+	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build

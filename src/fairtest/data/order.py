@@ -79,7 +79,8 @@ def _gathered(
     kept = [block[_found(chosen, block >> np.uint64(shift))[1]] for block in blocks]
     ordered = np.sort(np.concatenate(kept))
     first = np.searchsorted(ordered, prefixes << np.uint64(shift))
-    return ordered[first + left]
+    found: NDArray[np.uint64] = ordered[first + left]
+    return found
 
 
 def _found(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntArray, BoolArray]:

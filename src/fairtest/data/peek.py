@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fairtest.data.delimited import decoded, header_of
-from fairtest.data.readers import PARQUET, parquet_parts
+from fairtest.data.parquet import SUFFIXES, parquet_parts
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,7 +31,7 @@ def columns_of(path: str | PathLike[str], *, delimiter: str | None = None, encod
     place = Path(path)
     if place.is_dir():
         place = parquet_parts(place)[0]
-    if place.suffix.lower() in PARQUET:
+    if place.suffix.lower() in SUFFIXES:
         return list(pl.read_parquet_schema(place))
     with place.open("rb") as file:
         start = file.read(BEGINNING)

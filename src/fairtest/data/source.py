@@ -8,11 +8,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
 from fairtest.data.registry import audits_of, known_size, warned_elsewhere
 from fairtest.data.reuse import ReusedSet
+from fairtest.data.sizes import as_bytes
+from fairtest.data.streaming import is_parquet, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError
 
@@ -27,6 +30,8 @@ TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
 PRESETS = ("paper",)
+ENGINES = ("memory", "disk")
+MEMORY = "1 GB"
 
 
 class DataSource:
@@ -68,7 +73,14 @@ class DataSource:
         the rows are, ``people="applicants"``; what happens to those with the favourable output,
         ``outcome="are accepted"``, or ``outcome={"accepted": "are accepted"}``.
     engine
-        Where the counting is done: ``"memory"``.
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
+        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
+        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
+        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
+    memory
+        With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
+        in this process and in each worker. Default: ``"1 GB"``.
     missing, delimiter, encoding, decimal
         For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
         point or a comma (by default commas are understood where semicolons part the fields).
@@ -102,7 +114,8 @@ class DataSource:
         labels: Mapping[str, str | Mapping[Any, str]] | None = None,
         people: str | None = None,
         outcome: str | Mapping[str, str] | None = None,
-        engine: str = "memory",
+        engine: Any = "memory",
+        memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
@@ -124,19 +137,16 @@ class DataSource:
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
-        if engine != "memory":
-            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
-        self.table = read_table(
-            data,
-            categorical=categorical,
-            numeric=numeric,
-            ordered=ordered,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            decimal=decimal,
-            name=name,
-        )
+        self.cluster = connect(engine) if is_cluster(engine) else None
+        self.engine, self.memory = _engine(engine, memory)
+        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        if self.engine == "disk" or (self.engine == "dask" and is_parquet(data)):
+            _check_not_text(**text)
+            store = self.engine == "disk"  # other machines see the files, not what is stored here
+            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
+        else:
+            self.table = read_table(data, missing=missing, name=name, **text, **kinds)
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         self.words = Words.of(self.table, labels, people, outcome)
@@ -243,6 +253,30 @@ def warn_if_known(fingerprint: str) -> None:
                 FairTestWarning,
                 stacklevel=3,
             )
+
+
+def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
+    """Return the engine and how much memory it may use, in bytes."""
+    if is_cluster(engine):
+        engine = "dask"
+    elif engine not in ENGINES:
+        raise InputError(
+            f"The 'engine' of DataSource must be {' or '.join(map(repr, ENGINES))}, a Dask client (distributed.Client) "
+            f"or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
+        )
+    if engine == "memory" and memory is not None:
+        raise InputError(
+            f"memory={memory!r} goes with engine='disk': engine='memory' holds all of the data. Take one of them out."
+        )
+    return engine, as_bytes(MEMORY if memory is None else memory)
+
+
+def _check_not_text(**options: str | None) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise InputError(
+            f"The {given[0]!r} is that of a CSV file, and engine='disk' reads Parquet files. Take it out, or use "
+            "engine='memory'."
+        )
 
 
 def _check_reuse(budget: int, *, split: bool) -> None:

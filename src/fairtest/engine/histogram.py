@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Cells", "add_up", "cells_of"]
+__all__ = ["Cells", "add_up", "add_up_at", "cells_of"]
 
 
 class Cells:
@@ -80,11 +80,15 @@ def _terms(products: list[FloatArray], target: Target, n_rows: int) -> list[Floa
 
 def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
     """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
-    n_cells = target.n_cells
     key = index.astype(np.intp)
-    key *= n_cells
+    key *= target.n_cells
     key += cells.cell
-    length = size * n_cells
+    return add_up_at(key, size, cells, target)
+
+
+def add_up_at(key: NDArray[np.intp], size: int, cells: Cells, target: Target) -> NDArray[Any]:
+    """Return the sums by combined code, where ``key`` is the code and the cell in one number."""
+    length = size * target.n_cells
     people = np.bincount(key, minlength=length)
     if not cells.terms:
         return people.reshape(size, *target.cell_shape)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["among", "collapse", "conditions_by_columns", "distinct", "membership", "merged"]
+__all__ = ["among", "collapse", "distinct", "membership", "merged"]
 
 
 def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
@@ -72,18 +72,6 @@ def _picked(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:
     if codes.size == sums.shape[axis] and (codes == np.arange(codes.size)).all():
         return sums
     return sums.take(codes, axis=axis)
-
-
-def conditions_by_columns(
-    contexts: Sequence[Sequence[Condition]],
-) -> dict[tuple[str, ...], IntArray]:
-    """Return the positions of the contexts that speak of each set of columns, in the order of their names."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for number, context in enumerate(contexts):
-        columns = tuple(sorted({c.column for c in context}))
-        if len(columns) == len(context):
-            groups.setdefault(columns, []).append(number)
-    return {columns: np.asarray(numbers) for columns, numbers in groups.items()}
 
 
 def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.intp], IntArray]:

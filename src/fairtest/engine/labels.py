@@ -148,7 +148,8 @@ class MemoryLabelCounter:
     def _added(self, key: IntArray, length: int, people: IntArray) -> NDArray[Any]:
         if not self._terms:
             return np.bincount(key, minlength=length)
-        return np.stack([np.bincount(key, weights=t[people], minlength=length) for t in self._terms], axis=-1)
+        sums = [np.bincount(key, weights=t[people], minlength=length) for t in self._terms]
+        return np.stack(sums, axis=-1).astype(np.float64, copy=False)  # of nobody, numpy counts in whole numbers
 
 
 class MemoryLabelFrontier:

@@ -10,10 +10,10 @@ import numpy as np
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.contract import Profiles, Rows, sample_step
-from fairtest.engine.histogram import Cells, add_up, cells_of
-from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
+from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
+from fairtest.engine.joint import among, distinct
 from fairtest.engine.labels import MemoryLabelCounter
-from fairtest.engine.prefixes import Prefix, prefix_tree
+from fairtest.engine.tables import count_contexts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryEngine"]
 
-MANY = 8
-"""From this many contexts on the same columns on, they are read off one joint table."""
-MOST_JOINT = 1 << 22
-"""The most cells such a table may have."""
+
+MOST_KEPT = 4
+"""How many variables are kept in codes for every row, to describe one context after the other."""
 
 
 class Split(Protocol):
@@ -64,6 +63,7 @@ class MemoryEngine:
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._numbers: dict[Part, FloatArray] = {}
+        self._levels: dict[tuple[Variable, bool], FloatArray | IntArray] = {}
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes."""
@@ -88,20 +88,7 @@ class MemoryEngine:
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        people = self._people_of(number, target)
-        first = self.total(number, target)[None]
-        out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
-        single = np.ones(len(contexts), dtype=bool)
-        for columns, places in conditions_by_columns(contexts).items():
-            most = min(MOST_JOINT, len(places) * people.rows.size)  # a table of more cells costs more than it saves
-            if len(places) >= MANY and self._joint_cells(columns, target) <= most:
-                single[places] = False
-                out[places] = self._from_joint(columns, [contexts[i] for i in places], people, target)
-        left = np.flatnonzero(single).tolist()
-        sums = np.zeros((len(left), *first.shape[1:]), dtype=first.dtype)
-        self._descend(prefix_tree([contexts[i] for i in left]), people, target, first[0], sums)
-        out[left] = sums
-        return out
+        return count_contexts(self._people_of(number, target), contexts, target, self.axis)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
@@ -112,49 +99,9 @@ class MemoryEngine:
         return (self.joint(number, axes, target) for axes in several)
 
     def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
-        index = np.zeros(people.rows.size, dtype=np.intp)
-        for axis in axes:
-            index *= axis.size
-            index += people.codes(axis)
         sizes = [axis.size for axis in axes]
-        sums = add_up(index, prod(sizes), people.cells, target)
+        sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
         return sums.reshape(*sizes, *sums.shape[1:])
-
-    def _joint_cells(self, columns: Sequence[str], target: Target) -> int:
-        sizes = [axis.size for c in columns if (axis := self.axis(c)) is not None]
-        return prod([*sizes, target.n_cells, *target.sum_shape])
-
-    def _from_joint(
-        self,
-        columns: Sequence[str],
-        contexts: Sequence[Sequence[Condition]],
-        people: _People,
-        target: Target,
-    ) -> NDArray[Any]:
-        """Return the sums of contexts that speak of the same columns."""
-        axes = [axis for c in columns if (axis := self.axis(c)) is not None]
-        ordered = [sorted(context, key=lambda c: c.column) for context in contexts]
-        places, matrices = [], []
-        for k, axis in enumerate(axes):
-            at = {c: i for i, c in enumerate(dict.fromkeys(context[k] for context in ordered))}
-            places.append(np.array([at[context[k]] for context in ordered]))
-            matrices.append(membership(list(at), axis.size))
-        sums: NDArray[Any] = collapse(self._joint(axes, people, target), matrices)[tuple(places)]
-        return sums
-
-    def _descend(self, prefix: Prefix, people: _People, target: Target, sums: NDArray[Any], out: NDArray[Any]) -> None:
-        out[prefix.contexts] = sums
-        for column, children in prefix.by_column():
-            axis = self.axis(column)
-            assert axis is not None
-            codes = people.codes(axis)
-            table = add_up(codes, axis.size, people.cells, target)
-            for condition, child in children:
-                inside = table[list(condition.codes)].sum(axis=0)
-                if child.children:
-                    self._descend(child, people.take(np.flatnonzero(among(codes, condition))), target, inside, out)
-                else:
-                    out[child.contexts] = inside
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
@@ -177,7 +124,12 @@ class MemoryEngine:
             if part not in self._numbers:
                 self._numbers[part] = variable.numbers(self._table)
             return self._numbers[part]
-        return variable.values(self._table) if self._is_summed(variable, target) else variable.codes(self._table)
+        summed = self._is_summed(variable, target)
+        if (variable, summed) not in self._levels:
+            if len(self._levels) >= MOST_KEPT:
+                self._levels.clear()
+            self._levels[variable, summed] = (variable.values if summed else variable.codes)(self._table)
+        return self._levels[variable, summed]
 
     def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
         """Yield the people of each of several contexts."""
@@ -295,6 +247,8 @@ class _People:
         self.rows = rows
         self.cells = cells
         self._codes: dict[str, NDArray[np.uint8]] = {}
+        self._with_cell: dict[str, IntArray] = {}
+        self._prefix: tuple[tuple[str, ...], NDArray[np.intp]] = ((), np.zeros(0, dtype=np.intp))
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return their codes on an axis."""
@@ -305,7 +259,36 @@ class _People:
     @property
     def nbytes(self) -> int:
         """How much memory their rows, cells and codes take."""
-        return self.rows.nbytes + self.cells.nbytes + sum(c.nbytes for c in self._codes.values())
+        held = (*self._codes.values(), *self._with_cell.values(), self._prefix[1])
+        return self.rows.nbytes + self.cells.nbytes + sum(c.nbytes for c in held)
+
+    def keys(self, axes: Sequence[Axis], n_cells: int) -> NDArray[np.intp]:
+        """Return where everybody stands in a joint table of some axes and the target's cells.
+
+        Tables asked for one after the other mostly differ in the last axis: what the others give is kept.
+        """
+        *others, last = axes
+        columns = tuple(axis.column for axis in others)
+        if not columns:
+            return self.in_cells(last, n_cells).astype(np.intp)
+        if columns != self._prefix[0]:
+            index = self.codes(others[0]).astype(np.intp)
+            for axis in others[1:]:
+                index *= axis.size
+                index += self.codes(axis)
+            self._prefix = (columns, index)
+        key = self._prefix[1] * (last.size * n_cells)
+        key += self.in_cells(last, n_cells)
+        return key
+
+    def in_cells(self, axis: Axis, n_cells: int) -> IntArray:
+        """Return their code on an axis and their cell in one number."""
+        if axis.column not in self._with_cell:
+            key: IntArray = self.codes(axis).astype(np.uint16 if axis.size * n_cells <= 1 << 16 else np.int32)
+            key *= n_cells
+            key += self.cells.cell.astype(key.dtype)
+            self._with_cell[axis.column] = key
+        return self._with_cell[axis.column]
 
     def take(self, at: NDArray[np.intp]) -> _People:
         """Return some of them."""

@@ -39,8 +39,6 @@ __all__ = ["Here", "PartitionedEngine", "Runner"]
 
 AT_ONCE = 1 << 23
 """About how many numbers may be counted together in one pass over the partitions."""
-KEPT = 1 << 28
-"""How many bytes of encoded columns are kept from one pass to the next."""
 
 
 class Runner(Protocol):
@@ -63,7 +61,7 @@ class Here:
         How many bytes may be kept from one request to the next.
     """
 
-    def __init__(self, partitions: Sequence[Partition], kept: int = KEPT) -> None:
+    def __init__(self, partitions: Sequence[Partition], kept: int) -> None:
         self.partitions = partitions
         self._cache = LocalCache(kept)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtest.data.kinds import words
+from fairtest.data.decide import words
 from fairtest.investigations.roles import MOST_LEVELS
 from fairtest.types import Kind
 

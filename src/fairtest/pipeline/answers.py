@@ -25,7 +25,7 @@ from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
-from fairtest.summaries import Target
+from fairtest.summaries import Counts, Target
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -314,7 +314,9 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, cho
     if metric.evidence is not None:
         target = asked.target if metric.search_summary is None else asked.question.search_target(source)
         known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
-        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known)
+        summary = validated.summary
+        counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
+        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known, counted)
         ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
 
         def shows(i: int, people: NDArray[np.uint64]) -> bool:

@@ -37,6 +37,8 @@ class Comparer:
     ----------
     contexts
         The positions and conditions of those that may be compared.
+    sums
+        Their sums, if they are known already.
     """
 
     def __init__(
@@ -46,13 +48,14 @@ class Comparer:
         target: Target,
         strength: Strength,
         contexts: Mapping[int, Sequence[Condition]],
+        sums: NDArray[Any] | None = None,
     ) -> None:
         self._engine = engine
         self._number = number
         self._target = target
         self._strength = strength
         self._place = {position: place for place, position in enumerate(contexts)}
-        self._sums = engine.tables(number, list(contexts.values()), target)
+        self._sums = engine.tables(number, list(contexts.values()), target) if sums is None else sums
         self._all: NDArray[Any] | None = None
 
     def stronger(self, inner: IntArray, outer: IntArray) -> FloatArray:
