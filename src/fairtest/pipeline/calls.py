@@ -26,6 +26,7 @@ from fairtest.pipeline.choices import (
     title_in,
     train_choices,
     undivided,
+    unused_choices,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
@@ -169,7 +170,7 @@ def test(
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        notes = counted_in_full(investigation, chosen.name)
+        notes = (*unused_choices(investigation), *counted_in_full(investigation, chosen.name))
         investigation.results = Results(training.choices, choices, attributes, candidates, family, notes)
 
 
