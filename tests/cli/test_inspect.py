@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def test_columns_kinds_roles_and_metrics(here: Path, run: Any) -> None:
     made = run("inspect", "people.csv")
     assert (made.code, made.err) == (0, "")
-    lines = {line.split()[0]: line for line in made.out.splitlines() if line.strip()}
+    table = made.out.split("\n\n")[1]
+    lines = {line.split()[0]: line for line in table.splitlines()}
     assert "binary" in lines["sex"]
     assert "protected" in lines["sex"]
     assert "text, 2 values" in lines["sex"]
