@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: commands demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -39,6 +39,9 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+commands: $(VENV)/.installed ## every command and option; writes docs/commands.md
+	$(BIN)/python -m fairtest.cli.manual > docs/commands.md
 
 bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
 	$(BIN)/python -m benchmarks

@@ -192,4 +192,7 @@ def unused_choices(investigation: Investigation) -> tuple[str, ...]:
             f"The favourable value {output.name} = {source.favourable[output.name]} has no effect: {output.name} has "
             f"{len(output.levels)} values, and all of them are compared."
         )
+    words = source.words.outcome_of(output.name)
+    if words is not None and not (investigation.kind == "testing" and output.kind is Kind.BINARY):
+        notes.append(f"The outcome “{words}” is not told: it is for the favourable one of two values of an output.")
     return tuple(notes)
