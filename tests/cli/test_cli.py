@@ -291,7 +291,6 @@ BAD_OPTIONS = {
     "no such metric": (["-p", "race", "-o", "hired", "--metric", "NMJ"], ["'NMJ'", "'NMI'"]),
     "metric of another": (["-p", "race", "-o", "hired", "--metric", "sex=NMI"], ["--metric sex=…", "'race'"]),
     "budget 0": (["-p", "sex", "-o", "hired", "--budget", "0"], ["budget", "0"]),
-    "budget 3": (["-p", "sex", "-o", "hired", "--budget", "3"], ["--budget 3", "Python interface"]),
     "conf 1": (["-p", "sex", "-o", "hired", "--conf", "1"], ["conf", "between 0 and 1"]),
     "conf 0": (["-p", "sex", "-o", "hired", "--conf", "0"], ["conf", "between 0 and 1"]),
     "conf 95": (["-p", "sex", "-o", "hired", "--conf", "95"], ["conf", "95"]),
