@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: clean
+.PHONY: commands clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -40,6 +40,9 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+commands: $(VENV)/.installed ## every command and option; writes docs/commands.md
+	$(BIN)/python -m fairtest.cli.manual > docs/commands.md
 
 docs: $(VENV)/.installed-dev ## the documentation, in docs/_build/html; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

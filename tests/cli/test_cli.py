@@ -200,6 +200,45 @@ class TestReport:
         assert fairtest("test", path, "-p", "sex", "-o", "hired", "--delimiter", r"\t").code == 0
 
 
+class TestWords:
+    def test_verbose_says_what_was_read_and_how_long_it_took(self, people: Path) -> None:
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--verbose")
+        assert run.code == 0
+        assert "people.csv: 2,000 people, 8 columns (" in run.err
+        assert "  sex: binary (text, 2 values)" in run.err
+        assert re.search(r"^searching contexts for sex: \d+\.\d s$", run.err, re.MULTILINE)
+        quiet = fairtest("test", people, "-p", "sex", "-o", "hired", "--verbose", "--quiet")
+        assert (quiet.err, quiet.out) == ("", run.out)
+
+    def test_labels_people_and_outcome(self, people: Path) -> None:
+        words = ("--label", "sex:f=women", "--label", "sex:m=men", "--people", "applicants", "--outcome", "are hired")
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--favourable", "hired=yes", *words)
+        text = " ".join(run.out.split())
+        assert re.search(r"applicants\), \d+ % of women and \d+ % of men are hired: a gap of", text)
+
+    @pytest.mark.parametrize(
+        ("options", "note"),
+        [
+            (("-p", "race", "-o", "hired", "--reference", "race=a"), "reference group race = a has no effect"),
+            (("-p", "sex", "-o", "race", "--favourable", "race=a"), "favourable value race = a has no effect"),
+            (("-p", "sex", "-o", "age", "--outcome", "are old"), "outcome “are old” is not told"),
+        ],
+    )
+    def test_choices_without_effect_are_noted(self, people: Path, options: tuple[str, ...], note: str) -> None:
+        run = fairtest("test", people, *options)
+        assert f"Note: The {note}" in run.out
+        plain = [*options[:4]]
+        assert "Note: The" not in fairtest("test", people, *plain).out
+
+    @pytest.mark.parametrize("label", ["sex", "sex:f", "=women", "sex:f= "])
+    def test_a_label_that_is_none(self, people: Path, label: str) -> None:
+        assert_one_line(fairtest("test", people, "-p", "sex", "-o", "hired", "--label", label), "--label", "sex:Female")
+
+    def test_a_label_twice(self, people: Path) -> None:
+        twice = ("--label", "sex:f=women", "--label", "sex:f=ladies")
+        assert_one_line(fairtest("test", people, "-p", "sex", "-o", "hired", *twice), "--label", "twice")
+
+
 class TestFailOnFindings:
     def test_exits_with_1_on_a_finding(self, people: Path) -> None:
         run = fairtest("test", people, "-p", "sex", "-o", "hired", "--fail-on-findings")
@@ -471,7 +510,7 @@ class TestProcesses:
 
     def test_a_poor_terminal(self, people: Path) -> None:
         command = [sys.executable, "-m", "fairtest.cli.main", "test", str(people), "-p", "sex", "-o", "hired"]
-        env = os.environ | {"PYTHONIOENCODING": "ascii"}
+        env = {**os.environ, "PYTHONIOENCODING": "ascii"}
         assert subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 

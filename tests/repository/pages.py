@@ -23,10 +23,14 @@ import sys
 import tempfile
 import tomllib
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -54,6 +58,20 @@ class Page:
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
     printed: str = ""
     code: int = 0
+
+
+@contextlib.contextmanager
+def own_metrics() -> Iterator[None]:
+    """Forget, afterwards, the metrics that a page declares."""
+    import_module("fairtest.metrics.choice")  # loads the built-in ones
+    from fairtest.metrics.registry import named_metrics
+
+    before = dict(named_metrics())
+    try:
+        yield
+    finally:
+        named_metrics().clear()
+        named_metrics().update(before)
 
 
 def blocks_of(text: str) -> list[Block]:

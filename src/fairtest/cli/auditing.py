@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["audit_file", "save_config", "say_config", "source_options"]
 
 NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
+
+MOST_TOLD = 100
+"""How many columns --verbose speaks of: a Discovery may have thousands."""
 
 
 def audit_file(
@@ -120,9 +124,11 @@ def _say_kinds(status: StatusLine, source: ft.DataSource) -> None:
     columns = source.table.columns.values()
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in Counter(c.kind.value for c in columns).items())
     status.note(f"{source.table.name}: {source.table.n_rows:,} people, {len(columns):,} columns ({kinds})")
-    for column in columns:
+    for column in islice(columns, MOST_TOLD):
         missing = f"; {column.missing:,} missing" if column.missing else ""
         status.note(f"  {column.name}: {column.kind.value} ({column.reason}{missing})")
+    if len(columns) > MOST_TOLD:
+        status.note(f"  … and {len(columns) - MOST_TOLD:,} more; fairtest inspect shows all")
 
 
 def _propose(investigation: Investigation, options: dict[str, Any]) -> None:

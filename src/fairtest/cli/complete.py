@@ -60,8 +60,9 @@ def metrics(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> 
 
 def _columns(ctx: click.Context) -> list[str]:
     """Return the columns of the data; none where it is not known or cannot be read: a shell shows no errors."""
-    data = ctx.params.get("data")
-    if not data:
+    loose = (word for word in ctx.args if not word.startswith("-"))  # while the last option still has no value
+    data = ctx.params.get("data") or next(loose, None)
+    if data is None:
         return []
     from fairtest.data.peek import columns_of  # loads the library
     from fairtest.exceptions import InputError

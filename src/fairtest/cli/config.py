@@ -8,7 +8,6 @@ file. What the command line says wins.
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from click.core import ParameterSource
 
 import fairtest as ft
 from fairtest.cli.helping import Option
-from fairtest.cli.toml import key_text, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -107,6 +105,8 @@ def _options(ctx: click.Context, path: Path) -> dict[str, Any]:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    import tomllib  # only where there is a file to read
+
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
@@ -184,6 +184,8 @@ def _labels(table: Mapping[str, Any]) -> Iterator[str]:
 
 def saved(ctx: click.Context, path: str) -> str:
     """Return the text of a file with the options given, for the folder that it will be in."""
+    from fairtest.cli.toml import key_text, toml_text  # only where a file is written
+
     folder = Path(path).parent
     data: dict[str, Value] = {}
     own: dict[str, Value] = {}

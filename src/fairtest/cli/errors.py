@@ -16,9 +16,18 @@ from fairtest.cli.translate import in_options, options_by_argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["CarefulGroup", "show_traceback"]
+__all__ = ["EXITS", "CarefulGroup", "show_traceback"]
 
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
+EXITS = {
+    0: "done",
+    FOUND: "something was reported (only with --fail-on-findings)",
+    MISTAKE: "the input or an option is wrong; one line on stderr says which",
+    EXHAUSTED: "the budget of test sets is exhausted",
+    FAULT: "a fault of FairTest",
+    INTERRUPTED: "interrupted",
+}
+"""What the exit codes mean."""
 _TRACEBACK = "fairtest.traceback"
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Command", "Formatter", "HelpContext", "Option", "short_help_option"]
+__all__ = ["Command", "Formatter", "HelpContext", "Option", "epilog_parts", "short_help_option"]
 
 
 class Formatter(click.HelpFormatter):
@@ -83,7 +83,7 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the examples and what else there is to say, with headings like the others."""
-        for title, text in _parts(self.epilog or ""):
+        for title, text in epilog_parts(self.epilog or ""):
             if title:
                 _write_list(formatter, title, text)
             else:
@@ -99,7 +99,7 @@ class Command(click.Command):
             formatter.write_text((self.help or "").split("\n\n")[0])
         essential = [o for o in self._options(ctx) if getattr(o, "essential", False)]
         _write_sections(ctx, formatter, essential, "Options" if essential else None)
-        for title, text in _parts(self.epilog or ""):
+        for title, text in epilog_parts(self.epilog or ""):
             if title:
                 _write_list(formatter, title, text)
         formatter.write_paragraph()
@@ -129,7 +129,7 @@ def _write_list(formatter: click.HelpFormatter, title: str, text: str) -> None:
         formatter.write("".join(f"  {line.removeprefix('  ')}\n" for line in text.splitlines()))
 
 
-def _parts(epilog: str) -> Iterable[tuple[str, str]]:
+def epilog_parts(epilog: str) -> Iterable[tuple[str, str]]:
     """Yield the paragraphs of an epilog: lists with the title above them, and text without one."""
     for paragraph in epilog.replace("\b\n", "").split("\n\n"):
         first, _, rest = paragraph.strip().partition("\n")

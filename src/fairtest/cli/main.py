@@ -10,7 +10,7 @@ from fairtest import __version__
 from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
-from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.errors import EXITS, CarefulGroup, show_traceback
 from fairtest.cli.explain import explain
 from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
@@ -21,14 +21,7 @@ from fairtest.cli.test import test
 
 __all__ = ["cli", "main"]
 
-EPILOG = """\b
-Exit codes:
-  0    done
-  1    something was reported (only with --fail-on-findings)
-  2    the input or an option is wrong; one line on stderr says which
-  3    the budget of test sets is exhausted
-  4    a fault of FairTest
-  130  interrupted"""
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXITS.items())
 
 
 @click.group(cls=CarefulGroup, epilog=EPILOG)

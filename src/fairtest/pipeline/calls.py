@@ -28,6 +28,7 @@ from fairtest.pipeline.choices import (
     title_in,
     train_choices,
     undivided,
+    unused_choices,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
@@ -202,7 +203,12 @@ def _results(batch: Sequence[Investigation], choices: TestChoices, answers: Sequ
         training: Training = investigation.require_training("test")
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        notes = (*search_notes(training), *counted_in_full(investigation, choices.correction), *investigation.notes)
+        notes = (
+            *unused_choices(investigation),
+            *search_notes(training),
+            *counted_in_full(investigation, choices.correction),
+            *investigation.notes,
+        )
         results.append(Results(training.choices, choices, attributes, candidates, family, notes))
     return results
 

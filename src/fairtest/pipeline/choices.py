@@ -13,6 +13,7 @@ from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.discovery import Discovery
 from fairtest.reporting.assemble import TrainChoices
+from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ __all__ = [
     "title_in",
     "train_choices",
     "undivided",
+    "unused_choices",
 ]
 
 SEARCHES = ("auto", "tree", "forest", "exhaustive")
@@ -197,3 +199,25 @@ def counted_in_full(investigation: Investigation, correction: str) -> tuple[str,
         "How hypotheses depend on each other is known for the built-in metrics only, and not well enough for NMI given "
         f"explanatory attributes: those of {', '.join(own)} were counted in full, as in Holm's procedure.",
     )
+
+
+def unused_choices(investigation: Investigation) -> tuple[str, ...]:
+    """Return a word about what the user chose of the columns asked about, and what has no effect there."""
+    source, notes = investigation.source, []
+    for question in investigation.questions:
+        name, metric = question.protected.name, question.metric.name
+        if name in source.reference and question.protected.kind is not Kind.BINARY:
+            notes.append(
+                f"The reference group {name} = {source.reference[name]} has no effect: {name} has "
+                f"{len(question.protected.levels)} groups, and {metric} compares all of them."
+            )
+    output = investigation.output
+    if output.name in source.favourable and output.kind is not Kind.BINARY:
+        notes.append(
+            f"The favourable value {output.name} = {source.favourable[output.name]} has no effect: {output.name} has "
+            f"{len(output.levels)} values, and all of them are compared."
+        )
+    words = source.words.outcome_of(output.name)
+    if words is not None and not (investigation.kind == "testing" and output.kind is Kind.BINARY):
+        notes.append(f"The outcome “{words}” is not told: it is for the favourable one of two values of an output.")
+    return tuple(notes)

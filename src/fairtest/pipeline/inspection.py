@@ -117,9 +117,17 @@ def _notes(table: Table, named: Mapping[str, Sequence[str]]) -> Iterator[str]:
             shown = " ".join(words_of("--missing", str(m)) for m in marks)
             told = f"{column.name!r} has {' and '.join(map(repr, marks))} {number:,} times"
             yield f"{told}. If that means missing, add {shown}."
+        if _looks_like_sets(column):
+            options = f"{words_of('-o', column.name)} --separator '|'"
+            yield f"{column.name!r} looks like sets of labels: see fairtest discover, {options}."
     for name in named["protected"]:
         if name in table and (small := _small_groups(table[name])):
             yield f"{name!r} has groups of fewer than {FEW_IN_GROUP} people, of whom little can be said: {small}."
+
+
+def _looks_like_sets(column: Column) -> bool:
+    several = sum("|" in level for level in column.levels if isinstance(level, str))
+    return several > len(column.levels) / 2
 
 
 def _small_groups(column: Column) -> str:

@@ -145,10 +145,10 @@ def _column(per_cent: float, plot: int) -> int:
 
 
 def _ticks(axis: Axis, plot: int) -> str:
-    """Return the labels of an axis, those that have room; the ends come first."""
+    """Return the labels of an axis, those that have room: that of no link and the ends come first."""
     cells = [" "] * plot
-    middle = len(axis.ticks) // 2
-    for tick in (axis.ticks[0], axis.ticks[-1], axis.ticks[middle], *axis.ticks):
+    at_zero = [tick for tick in axis.ticks if tick.at == axis.zero]
+    for tick in (*at_zero, axis.ticks[0], axis.ticks[-1], *axis.ticks):
         label = tick.label.replace("\u202f", " ")
         start = min(max(_column(tick.at, plot) - len(label) // 2, 0), plot - len(label))
         around = cells[max(start - 1, 0) : start + len(label) + 1]
