@@ -80,6 +80,7 @@ class TestTheBudget:
             assert (first, other.settings.set) == (1, 2)
         assert workspace.left == 1  # what was drawn is spent, with or without a report
         assert "no report" in str(workspace.status())
+        assert workspace.report() == other
 
     def test_waits_for_a_set_in_use_and_takes_it_when_given_back(self, workspace: ft.Workspace) -> None:
         waiting, done = threading.Event(), []

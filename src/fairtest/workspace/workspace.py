@@ -216,9 +216,9 @@ class Workspace:
             )
 
     def _run(self, number: int | None, *, explained: bool = True) -> Run:
-        runs = self.runs
+        runs = [run for run in self.runs if run.reports]
         if not runs:
-            raise UsageError(f"The workspace {str(self.path)!r} has no report yet: no test set has been spent.")
+            raise UsageError(f"The workspace {str(self.path)!r} has no report yet: nothing has been asked.")
         if number is None:
             plain = [run for run in runs if not any(line.explained_by for line in run.reports)]
             return (runs if explained or not plain else plain)[-1]
