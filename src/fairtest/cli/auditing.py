@@ -92,6 +92,7 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
     )  # fmt: skip
     return {
         **{name: options[name] for name in same if name in options},
+        **{name: options[name] for name in ("engine", "memory") if options.get(name) is not None},
         "labels": labels_of(options.get("label", ())),
         "ordered": orders_of(options["ordered"]),
         "favourable": pairs_of("--favourable", options.get("favourable", ()), "income='>50K'"),

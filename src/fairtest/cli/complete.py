@@ -16,6 +16,7 @@ __all__ = ["NAMES", "columns", "columns_first", "metrics", "names_of"]
 NAMES: dict[str, tuple[str, ...]] = {
     "aggregate": ("max", "avg", "weighted"),
     "correction": ("pooled", "holm", "weighted-holm", "max-t", "bonferroni", "bh", "by"),
+    "engine": ("memory", "disk"),
     "error": ("absolute", "squared", "signed", "brier", "log-loss", "class", "confusion"),
     "method": ("auto", "resampling"),
     "metric": ("DIFF", "RATIO", "NMI", "CORR", "ETA", "RANK"),
@@ -25,7 +26,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "preset": ("paper",),
     "score": ("bound", "point"),
-    "search": ("auto", "exhaustive", "tree"),
+    "search": ("auto", "exhaustive", "forest", "tree"),
 }  # fmt: skip
 """The names an option takes. They stand here too so that help and completion need not load the library."""
 

@@ -176,6 +176,15 @@ SOURCE = (
         "CHARACTER",
         "What stands before decimals in a CSV file, '.' or ','. Default: '.', and ',' too where ';' parts the fields.",
     ),
+    _option(
+        "Columns and files",
+        "--engine",
+        "NAME",
+        "Where people are counted: memory (default), disk (Parquet larger than memory), or the address of a Dask "
+        "scheduler (tcp://host:8786).",
+        shell_complete=names_of("engine"),
+    ),
+    _option("Columns and files", "--memory", "SIZE", "How much memory to use with --engine disk. Default: 1 GB."),
 )
 
 SEARCH = (
@@ -215,7 +224,13 @@ SEARCH = (
 
 TEST = (
     _default("Test", "--budget", 1, "The number of test sets; above 1, a workspace keeps which are spent."),
-    _option("Test", "--workspace", "DIR", "The workspace to use; made if there is none. Default: beside the data."),
+    _option(
+        "Test",
+        "--workspace",
+        "DIR",
+        "The workspace to use; made if there is none. Default: beside the data.",
+        is_path=True,
+    ),
     _default("Test", "--conf", 0.95, "The confidence with which everything reported holds together."),
     _option(
         "Test",

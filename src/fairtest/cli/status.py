@@ -6,11 +6,17 @@ import click
 
 import fairtest as ft
 from fairtest.cli.errors import show_traceback
+from fairtest.cli.options import Command
 
 __all__ = ["status"]
 
+EPILOG = """\b
+Examples:
+  fairtest status hiring
+  fairtest report hiring        what the last run found"""
 
-@click.command()
+
+@click.command(cls=Command, epilog=EPILOG)
 @click.argument("workspace")
 @show_traceback
 def status(workspace: str) -> None:

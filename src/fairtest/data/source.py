@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = ["PRESETS", "DataSource", "check_preset", "warn_if_known"]
+__all__ = ["MEMORY", "PRESETS", "DataSource", "check_preset", "warn_if_known"]
 
 TRAIN_SIZE = 0.3
 FEWEST = 2

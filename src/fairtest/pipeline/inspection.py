@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.readers import read_table
-from fairtest.data.source import DataSource
+from fairtest.data.sizes import as_bytes
+from fairtest.data.source import MEMORY, DataSource
+from fairtest.data.streaming import stream_table
 from fairtest.investigations.roles import names_of, value_effects_are_about
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
 from fairtest.metrics.choice import default_metric
@@ -40,7 +42,7 @@ def inspect(
         Columns whose roles are known; by default those that names suggest.
     how
         Other arguments of DataSource about reading: ``categorical``, ``numeric``, ``ordered``, ``missing``,
-        ``delimiter``, ``encoding``, ``decimal``.
+        ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
 
     Examples
     --------
@@ -50,7 +52,7 @@ def inspect(
     >>> look.command
     'fairtest test DATA -p sex -o hired --favourable hired=1'
     """
-    table = data.table if isinstance(data, DataSource) else read_table(data, **how)
+    table = data.table if isinstance(data, DataSource) else _read(data, **how)
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
@@ -65,6 +67,15 @@ def inspect(
         tuple(_notes(table, named)),
         _command(path, table, named),
     )
+
+
+def _read(data: Any, engine: str = "memory", memory: str | int = MEMORY, **how: Any) -> Table:
+    """Return the columns of data; those of files larger than memory are described, and stay where they are."""
+    if engine != "disk":
+        return read_table(data, **how)
+    text = ("delimiter", "encoding", "decimal")
+    reading = {name: value for name, value in how.items() if name not in text}
+    return stream_table(data, memory=as_bytes(memory), store=False, **reading)
 
 
 def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) -> dict[str, Suggestion]:

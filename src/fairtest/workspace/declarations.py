@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DECLARATIONS", "READING", "merged", "split_options"]
 
-READING = ("missing", "delimiter", "encoding", "decimal", "engine")
+READING = ("missing", "delimiter", "encoding", "decimal", "engine", "memory")
 """How the data is read: part of what the people are, and fixed with the workspace."""
 KINDS = ("categorical", "numeric", "ordered")
 ROLES = ("favourable", "reference")

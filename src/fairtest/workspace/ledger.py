@@ -43,7 +43,7 @@ class Setup:
     budget, conf, train_size, seed, split, preset
         As for :class:`fairtest.DataSource`; ``train_size`` as it came out.
     reading
-        How the file is read: ``missing``, ``delimiter``, ``encoding``, ``decimal``, ``engine``.
+        How the file is read: ``missing``, ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
     declared
         What was said about columns: their kinds, ``favourable``, ``reference``, and words for them.
     """
