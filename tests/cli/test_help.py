@@ -105,7 +105,7 @@ class TestCompletion:
             (["test", "people.csv", "--metric"], "race=N", ["race=NMI"]),
             (["test", "people.csv", "--metric"], "r", ["RATIO", "RANK", "race=", "region="]),
             (["test", "people.csv", "--correction"], "b", ["bonferroni", "bh", "by"]),
-            (["test", "people.csv", "--search"], "", ["auto", "exhaustive", "tree"]),
+            (["test", "people.csv", "--search"], "", ["auto", "exhaustive", "forest", "tree"]),
             (["test", "nobody.csv", "-p"], "r", []),
             (["test", "-p"], "r", []),
             ([], "ins", ["inspect"]),
