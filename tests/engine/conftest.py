@@ -17,7 +17,7 @@ def cluster():
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as here,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as here,
         Client(here, set_as_default=False) as client,
     ):
         yield client
@@ -48,7 +48,7 @@ def engine_over(request):
     def make(table, holdout):
         partitions = slices_of(table, ends(table.n_rows))
         if client is not None:
-            return PartitionedEngine(table, holdout, OnCluster(client, partitions))
+            return PartitionedEngine(table, holdout, OnCluster(client, partitions, 1 << 20))
         kept = 0 if request.param == "nothing kept" else 1 << 20
         return PartitionedEngine(table, holdout, Here(partitions, kept))
 

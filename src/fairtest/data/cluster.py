@@ -86,9 +86,9 @@ def _unreachable(address: str, error: Exception) -> InputError:
 
 def _versions(client: Any) -> Mapping[str, object]:
     def version() -> str:  # within a function, so that it travels whole, also to where there is no FairTest
-        import fairtest
+        from fairtest.version import __version__ as there
 
-        return fairtest.__version__
+        return there
 
     found: Mapping[str, object] = client.run(version, on_error="return")
     return found

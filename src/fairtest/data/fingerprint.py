@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import EPOCH, FlagColumn
+from fairtest.data.table import EPOCH, FlagColumn, HashedColumn
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Sets, Table
     from fairtest.types import Level
 
-__all__ = ["fingerprint"]
+__all__ = ["MISSING", "fingerprint", "number_bits", "text_bits"]
 
 BLOCK = 1 << 15
 MANY = 20_000
@@ -51,12 +51,13 @@ def fingerprint(table: Table) -> str:
     total, crossed = np.uint64(0), np.uint64(0)
     with np.errstate(over="ignore"):
         for start in range(0, table.n_rows, BLOCK):
-            rows = np.zeros(min(BLOCK, table.n_rows - start), dtype=np.uint64)
+            stop = min(start + BLOCK, table.n_rows)
+            rows = np.zeros(stop - start, dtype=np.uint64)
             for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
                 if isinstance(column, FlagColumn):
                     _add_flags(rows, column, start, hashes)
                 else:
-                    rows += _column_hashes(column, slice(start, start + BLOCK), salt, hashes)
+                    rows += _column_hashes(column.part(start, stop), salt, hashes)
             rows = _mixed(rows)
             total += rows.sum(dtype=np.uint64)
             crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
@@ -64,27 +65,26 @@ def fingerprint(table: Table) -> str:
         return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
 
 
-def _column_hashes(column: Column, rows: slice, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the hash of each row's value, salted with the column's name."""
+    if isinstance(column, HashedColumn):
+        return _mixed(column.bits ^ salt)
     if column.sets is not None:
-        return _set_hashes(column.sets, rows, salt)
+        return _set_hashes(column.sets, salt)
     if column.codes is not None:
-        return hashes[column.codes[rows]]  # −1 is the last: missing
+        return hashes[column.codes]  # −1 is the last: missing
     assert column.values is not None
-    return _mixed(_number_bits(column.values[rows]) ^ salt)
+    return _mixed(number_bits(column.values) ^ salt)
 
 
-def _set_hashes(sets: Sets, rows: slice, salt: np.uint64) -> NDArray[np.uint64]:
+def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
     """Return the hash of each row's set: whatever the order of its items, and however often they are named."""
-    ends = np.append(0, sets.ends)[rows.start : rows.stop + 1]
     kinds = max(len(sets.items), 1)
-    row, item = np.divmod(
-        np.unique(np.repeat(np.arange(ends.size - 1), np.diff(ends)) * kinds + sets.codes[ends[0] : ends[-1]]), kinds
-    )
-    totals = np.full(ends.size - 1, salt)
+    rows = np.repeat(np.arange(sets.ends.size), np.diff(sets.ends, prepend=0))
+    row, item = np.divmod(np.unique(rows * kinds + sets.codes), kinds)
+    totals = np.full(sets.ends.size, salt)
     np.add.at(totals, row, _mixed(_levels_bits(sets.items) ^ salt)[item])
-    gone = sets.missing[(sets.missing >= rows.start) & (sets.missing < rows.stop)] - rows.start
-    totals[gone] = MISSING ^ salt
+    totals[sets.missing] = MISSING ^ salt
     return _mixed(totals)
 
 
@@ -106,31 +106,43 @@ def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
 
 def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
     if not all(isinstance(level, str) for level in levels):
-        return _number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
-    bits = _text_bits([level.encode("utf-8", "surrogatepass") for level in levels])  # type: ignore[union-attr]
+        return number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
     texts = pl.Series(levels, dtype=pl.String)
-    spelled = texts.str.contains(_SPELLED)
-    if spelled.any():
-        bits[spelled.to_numpy()] = _number_bits(texts.filter(spelled).cast(pl.Float64).to_numpy())
-    return bits
+    longest = texts.str.len_bytes().max()
+    return text_bits(texts, len(levels), longest if isinstance(longest, int) else 0)
 
 
 def _as_number(level: Level) -> float:
     return float((level - EPOCH).days) if isinstance(level, dt.date) else float(level)
 
 
-def _number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+def number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return the bits of each number, one pattern for zero and one for a missing number."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(np.isnan(values), MISSING, bits)
 
 
-def _text_bits(texts: list[bytes]) -> NDArray[np.uint64]:
-    """Return a hash of each text: blake2b, or arithmetic on whole words where there are very many short ones."""
-    width = max(map(len, texts), default=0) // 8 * 8 + 8
-    if len(texts) <= MANY or width > 256:
-        digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
-        return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+def text_bits(texts: pl.Series, distinct: int, longest: int) -> NDArray[np.uint64]:
+    """Return the bits of each text: those of the number it spells, or a hash.
+
+    The hash is blake2b, or arithmetic on whole words where there are very many short texts: how many in all, and how
+    long the longest is in bytes, decides for all of them.
+    """
+    encoded = [text.encode() for text in texts.to_list()]
+    width = longest // 8 * 8 + 8
+    bits = _digests(encoded) if distinct <= MANY or width > 256 else _words(encoded, width)
+    spelled = texts.str.contains(_SPELLED)
+    if spelled.any():
+        bits[spelled.to_numpy()] = number_bits(texts.filter(spelled).cast(pl.Float64).to_numpy())
+    return bits
+
+
+def _digests(texts: list[bytes]) -> NDArray[np.uint64]:
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _words(texts: list[bytes], width: int) -> NDArray[np.uint64]:
     padded = np.array(texts, dtype=f"S{width}").view("<u8").reshape(len(texts), -1)
     hashes = np.array([len(text) for text in texts], dtype=np.uint64)
     with np.errstate(over="ignore"):

@@ -60,7 +60,7 @@ class Holdout:
         self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
         self._n_rows = n_rows
         self._seed = seed
-        self._bounds = self._intervals()
+        self._bounds: list[tuple[np.uint64, np.uint64]] | None = self._intervals()
 
     @classmethod
     def undivided(cls, n_rows: int) -> Holdout:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["at_ranks", "median", "unsigned"]
+__all__ = ["at_ranks", "median", "signed", "unsigned"]
 
 DIGIT = 16
 """How many bits one pass over the numbers decides."""
@@ -79,7 +79,8 @@ def _gathered(
     kept = [block[_found(chosen, block >> np.uint64(shift))[1]] for block in blocks]
     ordered = np.sort(np.concatenate(kept))
     first = np.searchsorted(ordered, prefixes << np.uint64(shift))
-    return ordered[first + left]
+    found: NDArray[np.uint64] = ordered[first + left]
+    return found
 
 
 def _found(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntArray, BoolArray]:
@@ -105,7 +106,7 @@ def signed(keys: NDArray[np.uint64]) -> FloatArray:
     return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
 
 
-def median(blocks: Callable[[], Iterable[FloatArray]], size: int) -> float:
+def median(blocks: Callable[[], Iterable[FloatArray]], size: int, *, gathered: int = GATHERED) -> float:
     """Return the median of ``size`` numbers in blocks, as :func:`numpy.median` has it.
 
     Examples
@@ -113,5 +114,7 @@ def median(blocks: Callable[[], Iterable[FloatArray]], size: int) -> float:
     >>> median(lambda: [np.array([3.0, 1.0]), np.array([2.0, 9.0])], 4)
     2.5
     """
-    middle = at_ranks(lambda: map(unsigned, blocks()), [(size - 1) // 2, size // 2])
+    if size <= gathered:
+        return float(np.median(np.concatenate(list(blocks()))))
+    middle = at_ranks(lambda: map(unsigned, blocks()), [(size - 1) // 2, size // 2], gathered=gathered)
     return float(np.mean(signed(middle)))

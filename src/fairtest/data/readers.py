@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fairtest.data.declared import Declared
 from fairtest.data.delimited import decoded, read_delimited
 from fairtest.data.frames import column_names, first_line, library_of, raw_columns
-from fairtest.data.kinds import Declared, column_of
+from fairtest.data.kinds import column_of
 from fairtest.data.normal import without
+from fairtest.data.parquet import SUFFIXES, check_same_columns, disagreeing, parquet_parts, unreadable
 from fairtest.data.table import Table
 from fairtest.exceptions import InputError
 
@@ -28,9 +30,8 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["read_table"]
+__all__ = ["read_table", "values_for_missing"]
 
-PARQUET = (".parquet", ".pq")
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 _OTHERS = {
@@ -90,7 +91,7 @@ def read_table(
     [('age', 'numeric'), ('sex', 'binary')]
     """
     declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
-    absent = _missing(missing)
+    absent = values_for_missing(missing)
     _check_delimiter(delimiter)
     library, names, columns, called = _columns(data, absent, delimiter, encoding)
     declared.check(names)
@@ -123,8 +124,8 @@ def _file(
     path: Path, missing: list[object], delimiter: str | None, encoding: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn]]:
     if _is(Path.is_dir, path):
-        return "parquet", *_parquet(_parts(path), str(path), missing)
-    if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
+        return "parquet", *_parquet(parquet_parts(path), str(path), missing)
+    if path.suffix.lower() in SUFFIXES and _is(Path.is_file, path):
         return "parquet", *_parquet([path], str(path), missing)
     content = _unpacked(_content(path), path, encoding)
     if content.startswith(_PARQUET):
@@ -201,38 +202,17 @@ def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
     return content
 
 
-def _parts(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder and of the folders in it, in the order of their names."""
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in PARQUET and file.is_file() and not file.name.startswith((".", "_"))
-    )
-    if not files:
-        raise InputError(
-            f"The folder {str(folder)!r} has no Parquet files. Give a file, or a folder with .parquet files."
-        )
-    return files
-
-
 def _parquet(files: list[Any], where: str, missing: list[object]) -> tuple[list[str], Iterable[RawColumn]]:
     try:
-        frames = [pl.read_parquet(file, hive_partitioning=False) for file in files]
+        frames = [pl.read_parquet(file, hive_partitioning=False, glob=False) for file in files]
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{where} cannot be read as Parquet: {first_line(error)} Write or copy it again.") from error
-    for file, frame in zip(files, frames, strict=True):
-        if set(frame.columns) != set(frames[0].columns):
-            odd = sorted(set(frame.columns) ^ set(frames[0].columns))
-            raise InputError(
-                f"The Parquet files of {where} must have the same columns; {Path(file).name} and {Path(files[0]).name} "
-                f"differ in {', '.join(map(repr, odd[:5]))}."
-            )
+        raise unreadable(where, error) from error
+    if len(files) > 1:
+        check_same_columns(where, [Path(file).name for file in files], [frame.columns for frame in frames])
     try:
         whole = pl.concat([frame.select(frames[0].columns) for frame in frames], how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"The Parquet files of {where} must agree on the types of columns: {first_line(error)}"
-        ) from error
+        raise disagreeing(where, error) from error
     return whole.columns, (without(column, missing) for column in raw_columns(whole))
 
 
@@ -247,7 +227,8 @@ def _height(lengths: Mapping[str, int], called: str) -> int:
     return rows
 
 
-def _missing(missing: Iterable[object]) -> list[object]:
+def values_for_missing(missing: Iterable[object]) -> list[object]:
+    """Return the values that stand for a missing one as a list."""
     if isinstance(missing, str):
         return [missing]
     if not isinstance(missing, Iterable):

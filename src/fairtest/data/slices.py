@@ -1,30 +1,29 @@
-"""Partitions of a table that is in memory: slices of its columns."""
+"""Partitions that hold their rows: what travels to other machines of a table that only this one has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fairtest.data.table import FlagColumn, Sets, Table
+from fairtest.data.partitions import TableRows, partitions_of
+from fairtest.data.table import FlagColumn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from numpy.typing import NDArray
+    from fairtest.data.partitions import Partition
+    from fairtest.data.table import Table
 
-    from fairtest.data.table import Column
+__all__ = ["Slice", "slices_of", "travelling"]
 
-__all__ = ["TablePartition", "slices_of"]
+SMALL = 8_000_000
+"""How many bytes a slice has, about."""
+FEWEST_ROWS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class TablePartition:
-    """Consecutive rows of a table held in memory. See :class:`fairtest.data.partitions.Partition`.
-
-    Unlike others it holds its rows: where it is sent, they go with it.
-    """
+class Slice:
+    """Consecutive rows of a table. See :class:`fairtest.data.partitions.Partition`; where it is sent, they go too."""
 
     start: int
     rows: Table
@@ -36,11 +35,11 @@ class TablePartition:
 
     def table(self, columns: Collection[str]) -> Table:
         """Return its rows with these columns."""
-        return replace(self.rows, columns={name: self.rows[name] for name in columns})
+        return self.rows.part(0, self.rows.n_rows, columns)
 
 
-def slices_of(table: Table, ends: Sequence[int]) -> list[TablePartition]:
-    """Return a table in parts, given where each ends.
+def slices_of(table: Table, ends: Sequence[int]) -> list[Slice]:
+    """Return a table in slices, given where each ends.
 
     Examples
     --------
@@ -48,35 +47,14 @@ def slices_of(table: Table, ends: Sequence[int]) -> list[TablePartition]:
     >>> [(part.start, part.n_rows) for part in slices_of(read_table({"age": [30, 41, 52]}), [1, 3])]
     [(0, 1), (1, 2)]
     """
-    return [_slice(table, start, stop) for start, stop in zip((0, *ends), ends, strict=False)]
+    return [Slice(start, table.part(start, stop)) for start, stop in zip((0, *ends), ends, strict=False)]
 
 
-def _slice(table: Table, start: int, stop: int) -> TablePartition:
-    columns = {name: _column(column, start, stop) for name, column in table.columns.items()}
-    return TablePartition(start, replace(table, n_rows=stop - start, columns=columns))
-
-
-def _column(column: Column, start: int, stop: int) -> Column:
-    if isinstance(column, FlagColumn):
-        at, gone = (_inside(rows, start, stop) for rows in (column.at, column.gone))
-        levels = (column.levels[0], column.levels[1])
-        return FlagColumn(column.name, column.reason, levels, stop - start, at, gone)
-    return replace(
-        column,
-        codes=None if column.codes is None else column.codes[start:stop],
-        values=None if column.values is None else column.values[start:stop],
-        sets=None if column.sets is None else _sets(column.sets, start, stop),
-    )
-
-
-def _sets(sets: Sets, start: int, stop: int) -> Sets:
-    first = int(sets.ends[start - 1]) if start else 0
-    ends = sets.ends[start:stop] - first
-    last = first + int(ends[-1]) if ends.size else first
-    return Sets(sets.items, ends, sets.codes[first:last], _inside(sets.missing, start, stop))
-
-
-def _inside(rows: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
-    """Return those of some sorted rows that are in a slice, counted from its start."""
-    first, last = np.searchsorted(rows, (start, stop))
-    return rows[first:last] - np.int32(start)
+def travelling(table: Table, memory: int, rows: int) -> Sequence[Partition]:
+    """Return a table in partitions that other machines can use: where its rows are in files, or else the rows."""
+    partitions = partitions_of(table, memory, rows)
+    if not any(isinstance(p, TableRows) for p in partitions):
+        return partitions
+    width = sum(1 if isinstance(column, FlagColumn) else 8 for column in table.columns.values())
+    rows = min(max(SMALL // width, FEWEST_ROWS), rows)
+    return slices_of(table, [*range(rows, table.n_rows, rows), table.n_rows])

@@ -7,10 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
 from fairtest.data.reuse import ReusedSet
+from fairtest.data.sizes import as_bytes
+from fairtest.data.streaming import is_parquet, stream_table
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
 PRESETS = ("paper",)
+ENGINES = ("memory", "disk")
+MEMORY = "1 GB"
 
 
 class DataSource:
@@ -60,7 +65,14 @@ class DataSource:
         Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
         ``reference={"sex": "Male"}``.
     engine
-        Where the counting is done: ``"memory"``.
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
+        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
+        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
+        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
+    memory
+        With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
+        in this process and in each worker. Default: ``"1 GB"``.
     missing, delimiter, encoding
         For CSV files: other texts that mean a missing value, the delimiter, the encoding.
     name
@@ -90,7 +102,8 @@ class DataSource:
         ordered: Mapping[str, Sequence[Level]] | None = None,
         favourable: Mapping[str, Level] | None = None,
         reference: Mapping[str, Level] | None = None,
-        engine: str = "memory",
+        engine: Any = "memory",
+        memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
@@ -111,18 +124,15 @@ class DataSource:
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
-        if engine != "memory":
-            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
-        self.table = read_table(
-            data,
-            categorical=categorical,
-            numeric=numeric,
-            ordered=ordered,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            name=name,
-        )
+        self.cluster = connect(engine) if is_cluster(engine) else None
+        self.engine, self.memory = _engine(engine, memory)
+        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        if self.engine == "disk" or (self.engine == "dask" and is_parquet(data)):
+            _check_not_text(delimiter, encoding)
+            store = self.engine == "disk"  # other machines see the files, not what is stored here
+            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
+        else:
+            self.table = read_table(data, missing=missing, delimiter=delimiter, encoding=encoding, name=name, **kinds)
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         n_rows = self.table.n_rows
@@ -212,6 +222,30 @@ class DataSource:
         return (
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
+        )
+
+
+def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
+    """Return the engine and how much memory it may use, in bytes."""
+    if is_cluster(engine):
+        engine = "dask"
+    elif engine not in ENGINES:
+        raise InputError(
+            f"The 'engine' of DataSource must be {' or '.join(map(repr, ENGINES))}, a Dask client (distributed.Client) "
+            f"or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
+        )
+    if engine == "memory" and memory is not None:
+        raise InputError(
+            f"memory={memory!r} goes with engine='disk': engine='memory' holds all of the data. Take one of them out."
+        )
+    return engine, as_bytes(MEMORY if memory is None else memory)
+
+
+def _check_not_text(delimiter: str | None, encoding: str | None) -> None:
+    if delimiter is not None or encoding is not None:
+        raise InputError(
+            "The 'delimiter' and the 'encoding' are those of a CSV file, and engine='disk' reads Parquet files. Take "
+            "them out, or use engine='memory'."
         )
 
 

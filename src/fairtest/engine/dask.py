@@ -6,12 +6,13 @@ workers keep from one task to the next only spares time.
 
 from __future__ import annotations
 
+from pickle import PicklingError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from fairtest.data.cluster import address_of
-from fairtest.data.slices import TablePartition
+from fairtest.data.slices import Slice
 from fairtest.engine.local import LocalCache, added, fulfil
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OnCluster"]
 
-KEPT = 1 << 28
-"""How many bytes of encoded columns each worker keeps from one task to the next."""
 TASKS_EACH = 2
 """Into how many tasks the partitions are grouped for each thread of the cluster: none waits long for another."""
 FEW = 16
@@ -44,11 +43,14 @@ class OnCluster:
         A connected ``distributed.Client``.
     partitions
         Where the rows are. Those that hold their rows are sent to the cluster once.
+    kept
+        How many bytes of encoded columns each worker may keep from one task to the next.
     """
 
-    def __init__(self, client: Any, partitions: Sequence[Partition], kept: int = KEPT) -> None:
+    def __init__(self, client: Any, partitions: Sequence[Partition], kept: int) -> None:
         self.partitions = partitions
         self._client = client
+        self._address = address_of(client)
         self._kept = kept
         self._token = uuid4().hex
         self._sent: list[Any] | None = None
@@ -57,18 +59,27 @@ class OnCluster:
         """Return what the partitions answer."""
         dask = _distributed()
         try:
+            if self._client.status in ("closing", "closed"):
+                raise OSError("the client is closed")
             with self._client.as_current():
                 return self._gathered(self._submitted(request, add=add), add=add)
         except FairTestError:
             raise
         except (OSError, TimeoutError, dask.CancelledError, dask.KilledWorker) as error:
             raise FairTestError(
-                f"The cluster at {address_of(self._client)!r} was lost while people were counted: "
+                f"The cluster at {self._address!r} was lost while people were counted: "
                 f"{type(error).__name__}: {error}. Nothing was reported, and no test set is spent by it."
+            ) from error
+        except (TypeError, AttributeError, PicklingError) as error:
+            if "serialize" not in str(error) and not isinstance(error, PicklingError):
+                raise
+            raise InputError(
+                f"Something that is asked for cannot be sent to the cluster at {self._address!r}: {error}. "
+                "Give an error function that uses nothing but its arguments and imported modules."
             ) from error
         except ModuleNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster at {address_of(self._client)!r} lacks a module: {error}. Install the same "
+                f"A worker of the cluster at {self._address!r} lacks a module: {error}. Install the same "
                 f"FairTest ({__version__}) on every worker."
             ) from error
 
@@ -109,7 +120,7 @@ class OnCluster:
         if self._sent is None:
             self._sent = [
                 self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
-                if isinstance(p, TablePartition)
+                if isinstance(p, Slice)
                 else p
                 for p in self.partitions
             ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from fairtest.progress import part, silent
 from fairtest.summaries import Counts, by_stratum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairtest.contexts.context import Context
     from fairtest.data.axes import Condition
@@ -263,18 +264,21 @@ def _joint_null(
 
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
-    def fetch(i: int) -> Rows:
-        return engine.rows(settings.number, asked.conditions[i], asked.target_of(i))
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        for target, some in groupby(places, asked.target_of):
+            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
 
     return Batch(asked.question.metric, summary, fetch, settings.seed)
 
 
 def _strata(contexts: Batch, n_strata: int) -> Batch:
-    def fetch(i: int) -> Rows:
-        people = contexts.fetch(i // n_strata)
-        at = people.stratum == i % n_strata
-        alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
-        return Rows(people.protected[at], people.output[at], alone, {})
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
+        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
+            for i in some:
+                at = people.stratum == i % n_strata
+                alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
+                yield Rows(people.protected[at], people.output[at], alone, {})
 
     return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 

@@ -16,7 +16,11 @@ from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, FoundLabels, SearchSettings
 from fairtest.contexts.tree import LookedAt, grow
+from fairtest.data.partitions import partitions_of
+from fairtest.data.slices import travelling
+from fairtest.engine.dask import OnCluster
 from fairtest.engine.memory import MemoryEngine
+from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.progress import silent
@@ -26,11 +30,17 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
+    from fairtest.engine.partitioned import Runner
     from fairtest.investigations.question import Question
     from fairtest.progress import Tell
     from fairtest.reporting.assemble import AttributeResult
 
 __all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
+
+KEPT = 4
+"""One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
+EACH_ROW = 4096
+"""How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -38,8 +48,20 @@ _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 def engine_of(source: DataSource) -> Engine:
     """Return the engine that counts the people of a source; its codes are kept for the next call."""
     if source not in _engines:
-        _engines[source] = MemoryEngine(source.table, source.holdout)
+        _engines[source] = _engine(source)
     return _engines[source]
+
+
+def _engine(source: DataSource) -> Engine:
+    if source.engine == "memory":
+        return MemoryEngine(source.table, source.holdout)
+    runner: Runner
+    rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
+    if source.cluster is not None:
+        runner = OnCluster(source.cluster, travelling(source.table, source.memory, rows), kept)
+    else:
+        runner = Here(partitions_of(source.table, source.memory, rows), kept)
+    return PartitionedEngine(source.table, source.holdout, runner)
 
 
 def without(question: Question, columns: frozenset[str]) -> Question:
