@@ -248,10 +248,15 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def main() -> None:
-    outcomes = run()
-    if not outcomes:
-        return
+    if outcomes := run():
+        write(outcomes)
+        print(table(outcomes))
+
+
+def write(outcomes: Sequence[Outcome], folder: Path = DOCS) -> None:
+    """Write the table, and the numbers behind it."""
     seeds = len({o.seed for o in outcomes})
+    splits = "one split" if seeds == 1 else f"{seeds} splits"
     text = f"""# How strong is what each search finds?
 
 Adult census income: sex and income, difference of rates (DIFF), half of the people to search with; 15 contextual
@@ -260,16 +265,15 @@ not have are random permutations of its own. Up to {MAX_DEPTH} conditions, excep
 as many as are bearable). Unguided: contexts drawn at random, all that are large enough being equally likely. Every
 search hands as many contexts to the test set as the tree does, its strongest on the training set; `best`, `top 3` and
 `top 10` are lower bounds on the test set, in points, that hold together for all that were tested (means of the largest
-ones); the last column has plain estimates, which flatter small groups. Means over {seeds} splits.
+ones); the last column has plain estimates, which flatter small groups. Means over {splits}.
 
 {table(outcomes)}
 
 Made by `make searches`; the numbers behind it are in `searches.csv`.
 """
-    (DOCS / "searches.md").write_text(text)
+    (folder / "searches.md").write_text(text)
     rows = [",".join(str(value) for value in astuple(o)) for o in outcomes]
-    (DOCS / "searches.csv").write_text("\n".join([",".join(f.name for f in fields(Outcome)), *rows]) + "\n")
-    print(table(outcomes))
+    (folder / "searches.csv").write_text("\n".join([",".join(f.name for f in fields(Outcome)), *rows]) + "\n")
 
 
 if __name__ == "__main__":
