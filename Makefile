@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: commands demo docs example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
+.PHONY: commands clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -54,6 +55,9 @@ bench: $(VENV)/.installed-dev .venv-bench/.installed ## against other tools and 
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 	@touch $@
 
+searches: $(VENV)/.installed-dev ## guided, exhaustive and unguided search by candidates looked at; writes docs/searches.md
+	$(BIN)/python -m benchmarks.searches
+
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration --jobs 2
 
@@ -68,6 +72,9 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 	$(BIN)/python -m calibration.discovery planted --runs 20
 	$(BIN)/python -m calibration.discovery noise --runs 200
 	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
+
+crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
+	$(BIN)/python -m calibration.crashes --kills 50
 
 clean:
 	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build

@@ -48,7 +48,7 @@ def in_a_new_process(
     name: str, module: str, function: str, options: dict[str, Any], python: str | Path = sys.executable
 ) -> Run:
     """Run ``module.function(**options)`` in a new process with one thread; see :mod:`benchmarks.task`."""
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [str(python), "-m", "benchmarks.task", module, function, json.dumps(options)],
         cwd=ROOT,

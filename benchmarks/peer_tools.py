@@ -88,7 +88,7 @@ def distinct(path: str, least: int) -> Any:
                 size[named] = len(people)
                 shorter = [named[:i] + named[i + 1 :] for i in range(len(named))]
                 many += all(len(people) < size[s] for s in shorter) and 0 < people.sum() < len(people)
-        return {"conjunctions": many}
+        return {"conjunctions": int(many)}
 
     return work
 

@@ -40,7 +40,8 @@ def test_median(values, at):
     numbers = np.array(values)
     with np.errstate(over="ignore"):
         expected = float(np.median(numbers))
-        assert median(lambda: cut(numbers, at), numbers.size) == expected
+        for gathered in (0, 3, 1000):
+            assert median(lambda: cut(numbers, at), numbers.size, gathered=gathered) == expected
 
 
 @CHECKED
@@ -54,4 +55,4 @@ def test_keys_keep_the_order_and_the_numbers(values):
 
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_the_median_of_equal_numbers(size):
-    assert median(lambda: [np.full(size, -3.5)], size) == -3.5
+    assert median(lambda: [np.full(size, -3.5)] * 2, 2 * size, gathered=0) == -3.5

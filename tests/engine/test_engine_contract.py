@@ -10,9 +10,11 @@ from naive_counts import CONTEXTUAL, PAIRS, agrees, has, random_context, setting
 
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN
+from fairtest.engine import contract, partitioned
+from fairtest.engine.memory import MemoryEngine
 from fairtest.types import SummaryKind
 
-CHECKED = settings(deadline=None, max_examples=10)
+CHECKED = settings(deadline=None, max_examples=5)
 SEEDS = st.integers(0, 100_000)
 
 
@@ -93,7 +95,7 @@ def test_shared_prefixes_give_what_single_contexts_give(engine_over, seed, which
     _, table, holdout, target, _, _ = setting(seed, which)
     engine = engine_over(table, holdout)
     rng = np.random.default_rng(seed)
-    first = [random_context(engine, rng) for _ in range(6)]
+    first = [random_context(engine, rng) for _ in range(4)]
     longer = [(*c, *d) for c in first for d in first if not {x.column for x in c} & {x.column for x in d}]
     contexts = [*first, *longer, *first[:2], (), *(c[:1] for c in first)]
     contexts = [contexts[i] for i in rng.permutation(len(contexts))]
@@ -117,6 +119,50 @@ def test_sums_over_some_people_are_those_of_their_context(engine_over, seed, whi
     assert engine.within(2, inside[0] & inside[1], target).tobytes() == tables[2].tobytes()
     alone = engine.within(2, inside[0] & ~inside[1], target)
     np.testing.assert_allclose(alone, tables[0] - tables[2], rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("which", ["counts", "moments"])
+def test_of_a_large_set_every_so_many_th_person_is_compared(engine_over, monkeypatch, which):
+    monkeypatch.setattr(contract, "MOST_COMPARED", 20)
+    _, table, holdout, target, naive, codes = setting(2, which)
+    engine = engine_over(table, holdout)
+    rng = np.random.default_rng(4)
+    contexts = [(), *(random_context(engine, rng) for _ in range(5))]
+    looked_at = holdout.rows(1).tolist()[:: contract.sample_step(holdout.sizes[1])]
+    assert 15 <= len(looked_at) <= 20 < holdout.sizes[1]
+    members = engine.members(1, contexts)
+    for context, bits in zip(contexts, members, strict=True):
+        inside = [i for i in looked_at if has(codes, i, *context)]
+        assert np.bitwise_count(bits).sum() == len(inside)
+        agrees(target, engine.within(1, bits, target), naive.sums(inside))
+    both = [i for i in looked_at if has(codes, i, *contexts[1], *contexts[2])]
+    assert np.bitwise_count(members[1] & members[2]).sum() == len(both)
+
+
+@pytest.mark.parametrize("which", PAIRS)
+def test_what_is_counted_together_is_what_is_counted_alone(engine_over, monkeypatch, which):
+    """However little may be counted in one pass, joint tables and people come in the order they were asked for."""
+    monkeypatch.setattr(partitioned, "AT_ONCE", 100)
+    _, table, holdout, target, _, _ = setting(11, which, stratified=True)
+    engine, plain = engine_over(table, holdout), MemoryEngine(table, holdout)
+    rng = np.random.default_rng(2)
+    contexts = [random_context(plain, rng) for _ in range(5)]
+    axes = plain.axes(CONTEXTUAL)
+    assert engine.axes(CONTEXTUAL) == axes
+    several = [[axes[0]], [axes[1], axes[2]], [axes[3], axes[0]], [axes[2]]]
+    for got, wanted in zip(engine.joints(1, several, target), several, strict=True):
+        assert got.tobytes() == plain.joint(1, wanted, target).tobytes()
+    assert engine.tables(1, contexts, target).tobytes() == plain.tables(1, contexts, target).tobytes()
+    for got, context in zip(engine.many_rows(1, contexts, target), contexts, strict=True):
+        wanted = plain.rows(1, context, target)
+        for name in ("protected", "output", "stratum"):
+            assert getattr(got, name).tobytes() == getattr(wanted, name).tobytes()
+    both = target_of(table, "counts", stratified=False)
+    got, wanted = (e.profiles(1, [target, both], axes[:2]) for e in (engine, plain))
+    assert got.people.tolist() == wanted.people.tolist()
+    for one, other in zip(got.seen, wanted.seen, strict=True):
+        assert one.protected.tobytes() == other.protected.tobytes()
+        assert one.output.tobytes() == other.output.tobytes()
 
 
 def test_no_context_is_no_table_and_an_impossible_one_is_empty(engine_over):

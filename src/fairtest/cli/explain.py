@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,12 +59,12 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     outputs = Outputs(**{name: options[name] for name in OUTPUTS})
     outputs.check(workspace)
     opened = ft.Workspace(workspace)
-    opened.caller.command = repeated(ctx, workspace, NOT_REPEATED)
+    opened.caller.command = repeated(ctx, Path(workspace).name, NOT_REPEATED)
     wait_aloud(opened)
     with StatusLine(quiet=options["quiet"]) as status:
         status(f"reading {opened.setup.name}")
         opened.check()
-        say_known(opened.source, opened)
+        say_known(opened.setup.rows, lambda: opened.setup.fingerprint, besides=opened.setup.id)
         status(f"asking again, given {', '.join(options['by'])}")
         made = opened.explain(options["by"], run=options["run"], correction=options["correction"])
     report = opened.report(made.settings.set)

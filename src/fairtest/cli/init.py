@@ -44,6 +44,6 @@ def init(folder: str, data: str, **options: Any) -> None:
     given = source_options(options)
     with said_elsewhere():
         source = ft.DataSource(data, **given)
-    say_known(source, None)
+    say_known(source.table.n_rows, lambda: source.fingerprint)
     workspace = ft.Workspace.founded(Path(folder), source, data, given)
     click.echo(workspace.status())

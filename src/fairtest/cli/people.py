@@ -13,7 +13,7 @@ import fairtest as ft
 from fairtest.cli.repeat import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fairtest.investigations.base import Investigation
 
@@ -60,7 +60,7 @@ class People:
         else:
             with said_elsewhere():
                 self._source = ft.DataSource(self._data, **source_options)
-        say_known(self._source, self._workspace)
+            say_known(self._source.table.n_rows, lambda: self._source.fingerprint)
         return self._source
 
     def settle(self) -> None:
@@ -70,7 +70,7 @@ class People:
         if self._workspace is None:
             self._workspace = ft.Workspace.founded(self._place, self._source, self._data, self._source_options)
             self._say(f"Made the workspace {self._place}, with a budget of {self._workspace.budget}.")
-        self._workspace.caller.command = self._command(self._data)
+        self._workspace.caller.command = self._command(Path(self._data).name)
         wait_aloud(self._workspace)
 
     def report(self, investigation: Investigation) -> ft.Report:
@@ -105,8 +105,9 @@ class People:
         self._options["preset"] = workspace.setup.preset
         if not self._options["train_only"]:
             workspace.check()
+        say_known(workspace.setup.rows, lambda: workspace.setup.fingerprint, besides=workspace.setup.id)
         self._workspace = workspace
-        return workspace.source_for(**{name: source_options[name] for name in DECLARATIONS})
+        return workspace.source_for(**{name: source_options.get(name) for name in DECLARATIONS})
 
     def _given(self, name: str) -> bool:
         """Whether the user said this, on the command line or in a file."""
@@ -121,8 +122,12 @@ class People:
 
 
 def is_workspace(path: Path) -> bool:
-    """Whether a path is the folder of a workspace; asked before the library is loaded."""
-    return (path / "workspace.sqlite").is_file()
+    """Whether a path is the folder of a workspace; asked before the library is loaded.
+
+    The file is empty while another process makes it, and where making it was interrupted.
+    """
+    file = path / "workspace.sqlite"
+    return file.is_file() and file.stat().st_size > 0
 
 
 def beside(data: Path) -> Path:
@@ -142,13 +147,11 @@ def wait_aloud(workspace: ft.Workspace) -> None:
     workspace.caller.waiting = lambda words: click.echo(f"fairtest: {words} …", err=True)
 
 
-def say_known(source: ft.DataSource, workspace: ft.Workspace | None) -> None:
-    """Say that the same people have been audited elsewhere."""
+def say_known(rows: int, fingerprint: Callable[[], str], besides: str | None = None) -> None:
+    """Say that so many people with this fingerprint have been audited before, ``besides`` in one workspace."""
     from fairtest.data.registry import audits_of, known_size
 
-    if not known_size(source.table.n_rows):
-        return
-    known = audits_of(source.fingerprint, besides=workspace.setup.id if workspace else None)
+    known = audits_of(fingerprint(), besides=besides) if known_size(rows) else []
     if known:
         told = "; ".join(map(str, known))
         click.echo(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.blocks import first_values, level_counts, numbers_of, present, taken
 from fairtest.data.variables import cut_points
 from fairtest.types import Kind
 
@@ -95,15 +96,8 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     if column.kind is Kind.IDENTIFIER:
         return None
     if column.kind is Kind.NUMERIC:
-        assert column.values is not None
-        return numeric_axis(column, column.values[rows])
+        return numeric_axis(column, present(taken(numbers_of(column), rows), rows.size))
     return level_axis(column, level_counts(column, rows))
-
-
-def level_counts(column: Column, rows: NDArray[np.intp]) -> IntArray:
-    """Return how many of some rows have each level."""
-    assert column.codes is not None
-    return np.bincount(column.codes[rows] + 1, minlength=len(column.levels) + 1)[1:]
 
 
 def level_axis(column: Column, counts: IntArray) -> Axis | None:
@@ -118,10 +112,11 @@ def level_axis(column: Column, counts: IntArray) -> Axis | None:
 
 def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
     """Return the axis of a column of numbers, given those of the training set."""
-    seen = np.sort(seen[~np.isnan(seen)])
+    seen = seen[~np.isnan(seen)]
+    seen.sort()
     if not seen.size:
         return None
-    values = seen[np.flatnonzero(np.r_[True, np.diff(seen) > 0])]
+    values = first_values(seen, DISTINCT_THRESHOLDS + 1)
     thresholds = cut_points(seen, QUANTILES + 1) if values.size > DISTINCT_THRESHOLDS else values[:-1]
     if not thresholds.size:
         return None

@@ -63,8 +63,8 @@ class Distinct:
     def add(self, series: pl.Series) -> None:
         """Add the values of a block."""
         new = series.drop_nulls().unique()
-        if self._tally is None and self.values is not None:
-            new = pl.concat([self.values, new.filter(~new.is_in(self.values))])
+        if self.values is not None:
+            new = pl.concat([self.values, new]).unique()
         if self._tally is None:
             self.values = new
             if new.estimated_size() + OVERHEAD * len(new) <= self._size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["at_ranks", "median", "unsigned"]
+__all__ = ["at_ranks", "median", "signed", "unsigned"]
 
 DIGIT = 16
 """How many bits one pass over the numbers decides."""
@@ -106,7 +107,7 @@ def signed(keys: NDArray[np.uint64]) -> FloatArray:
     return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
 
 
-def median(blocks: Callable[[], Iterable[FloatArray]], size: int) -> float:
+def median(blocks: Callable[[], Iterable[FloatArray]], size: int, *, gathered: int = GATHERED) -> float:
     """Return the median of ``size`` numbers in blocks, as :func:`numpy.median` has it.
 
     Examples
@@ -114,5 +115,8 @@ def median(blocks: Callable[[], Iterable[FloatArray]], size: int) -> float:
     >>> median(lambda: [np.array([3.0, 1.0]), np.array([2.0, 9.0])], 4)
     2.5
     """
-    middle = at_ranks(lambda: map(unsigned, blocks()), [(size - 1) // 2, size // 2])
+    is_here = len(list(islice(blocks(), 2))) < 2  # one block is everything, and in memory already
+    if is_here or size <= gathered:
+        return float(np.median(np.concatenate(list(blocks()))))
+    middle = at_ranks(lambda: map(unsigned, blocks()), [(size - 1) // 2, size // 2], gathered=gathered)
     return float(np.mean(signed(middle)))

@@ -50,11 +50,11 @@ def slices_of(table: Table, ends: Sequence[int]) -> list[Slice]:
     return [Slice(start, table.part(start, stop)) for start, stop in zip((0, *ends), ends, strict=False)]
 
 
-def travelling(table: Table, memory: int) -> Sequence[Partition]:
+def travelling(table: Table, memory: int, rows: int) -> Sequence[Partition]:
     """Return a table in partitions that other machines can use: where its rows are in files, or else the rows."""
-    partitions = partitions_of(table, memory)
+    partitions = partitions_of(table, memory, rows)
     if not any(isinstance(p, TablePartition) for p in partitions):
         return partitions
     width = sum(1 if isinstance(column, FlagColumn) else 8 for column in table.columns.values())
-    rows = max(SMALL // width, FEWEST_ROWS)
+    rows = min(max(SMALL // width, FEWEST_ROWS), rows)
     return slices_of(table, [*range(rows, table.n_rows, rows), table.n_rows])

@@ -129,11 +129,17 @@ class LabelCounter(Protocol):
     def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
         """Return the sums by the codes of some axes: ``[code, …, label, *cell_shape, *sum_shape]``."""
 
+    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`joint` sums of several sets of axes and of labels, counted together as memory allows."""
+
     def frontier(self) -> LabelFrontier:
         """Return the root of a tree over the people of the set."""
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
+
+    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`table` of several contexts and labels, counted together as far as memory allows."""
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""

@@ -32,12 +32,21 @@ class Cells:
         Each row's cell (meaningless where not valid).
     terms
         One array for each power and piece; none for plain counts, nor for the power 0, which is a plain count.
+    weight
+        How many people a row stands for; None if each is one person. Only where there are no terms.
     """
 
-    def __init__(self, valid: BoolArray, cell: NDArray[np.int32], terms: Sequence[FloatArray]) -> None:
+    def __init__(
+        self,
+        valid: BoolArray,
+        cell: NDArray[np.int32],
+        terms: Sequence[FloatArray],
+        weight: FloatArray | None = None,
+    ) -> None:
         self.valid = valid
         self.cell = cell
         self.terms = terms
+        self.weight = weight
 
     @property
     def nbytes(self) -> int:
@@ -46,7 +55,13 @@ class Cells:
 
     def take(self, rows: NDArray[np.intp]) -> Cells:
         """Return the cells of some valid rows."""
-        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms])
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms], weight)
+
+    def part(self, rows: slice) -> Cells:
+        """Return the cells of rows that follow each other, without copying them."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms], weight)
 
 
 def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
@@ -89,7 +104,9 @@ def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[
 def add_up_at(key: NDArray[np.intp], size: int, cells: Cells, target: Target) -> NDArray[Any]:
     """Return the sums by combined code, where ``key`` is the code and the cell in one number."""
     length = size * target.n_cells
-    people = np.bincount(key, minlength=length)
+    people = np.bincount(key, weights=cells.weight, minlength=length)
+    if cells.weight is not None:
+        people = people.astype(np.int64)  # whole numbers below 2⁵³, exact as they are
     if not cells.terms:
         return people.reshape(size, *target.cell_shape)
     sums = np.zeros((length, target.pieces + len(cells.terms)))

@@ -12,7 +12,7 @@ from fairtest.summaries import exact_pieces, powers
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -84,6 +84,10 @@ class MemoryLabelCounter:
         sums = self.sums(index, int(np.prod(sizes)), places)
         return sums.reshape(*sizes, *sums.shape[1:])
 
+    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums by the codes of several sets of axes."""
+        return (self.joint(axes, places) for axes, places in asked)
+
     def frontier(self) -> MemoryLabelFrontier:
         """Return the root of a tree."""
         return MemoryLabelFrontier(self)
@@ -96,6 +100,10 @@ class MemoryLabelCounter:
         """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
         sums: NDArray[Any] = self.sums(self._inside(context), 1, places)[0]
         return sums
+
+    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums of some labels in each of several contexts."""
+        return (self.table(context, places) for context, places in asked)
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""

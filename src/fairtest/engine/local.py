@@ -136,19 +136,18 @@ class LocalEngine(MemoryEngine):
         """Return a contextual column in codes, as the request has it: a partition must not make its own."""
         return self._axes[column]
 
-    def slim(self, *, codes: bool) -> None:
-        """Let go of what was read, and perhaps of what was made of it; of codes too if ``codes`` is False."""
-        self._read.forget()
-        self._numbers.clear()
-        self._counter = None
-        if not codes:
-            self._codes.clear()
-        self._cells, self._people, self._rows, self._frontier = {}, {}, {}, None
+    def _kinds_of(self, number: int, target: Target) -> None:
+        """Count people as they are: finding kinds of them would read columns that a request does not need."""
 
     def rest(self) -> None:
         """Let go of columns, and keep what was made of them for the next request."""
         self._read.forget()
         self._numbers.clear()
+
+    def slim(self) -> None:
+        """Let go of all but the codes, which every request needs."""
+        self.rest()
+        self._cells, self._people, self._rows, self._frontier, self._counter = {}, {}, {}, None, None
 
     @property
     def nbytes(self) -> int:
@@ -216,14 +215,29 @@ class LocalEngine(MemoryEngine):
         self._picked = picked
         return self.within(number, people, target)
 
+    def picked_cells(self, number: int, target: Target, picked: tuple[int, int]) -> NDArray[np.int32]:
+        """Return the cells of the people that are looked at, −1 for none, as many as there are bits for them."""
+        self._picked = picked
+        rows, cells = self._sample(number), self._cells_of(target)
+        found = np.full((rows.size + 63) // 64 * 64, -1, dtype=np.int32)
+        found[: rows.size] = np.where(cells.valid[rows], cells.cell[rows], -1)
+        return found
+
     def _sample(self, number: int) -> NDArray[np.intp]:
         first, step = self._picked
         return self._set(number)[first::step]
 
-    def of_labels(self, number: int, target: Target, labels: Labels, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Return what a method of a label counter gives; for a name that is no method, the attribute."""
-        found = getattr(self._counter_of(number, target, labels), method)
-        return found(*arguments) if callable(found) else found
+    def of_labels(
+        self, number: int, target: Target, labels: Labels, method: str, asked: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Return what a method of a label counter gives for several arguments."""
+        counter = self._counter_of(number, target, labels)
+        return [getattr(counter, method)(*arguments) for arguments in asked]
+
+    def people_with_labels(self, number: int, target: Target, labels: Labels) -> list[Any]:
+        """Return how many people there are, and how many with each label."""
+        counter = self._counter_of(number, target, labels)
+        return [counter.n_people, counter.people]
 
     def label_histogram(
         self, number: int, target: Target, labels: Labels, steps: Sequence[Step], axis: Axis, places: IntArray
@@ -285,7 +299,7 @@ class LocalCache:
         local.rest()
         with self._lock:
             if self._held + local.nbytes > self.most:
-                local.slim(codes=True)
+                local.slim()
             if key not in self._kept and self._held + local.nbytes <= self.most:
                 self._kept[key] = local, local.nbytes
                 self._held += local.nbytes

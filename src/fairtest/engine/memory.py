@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
+from fairtest.engine.cells import FEWEST_PEOPLE, Kinds, kinds_of
 from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
 from fairtest.engine.joint import among, distinct
@@ -17,7 +18,7 @@ from fairtest.engine.tables import count_contexts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,6 +61,8 @@ class MemoryEngine:
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
         self._people: dict[tuple[int, Target], _People] = {}
+        self._kinds: dict[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = {}
+        self._as_people: tuple[Kinds, _People] | None = None
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._numbers: dict[Part, FloatArray] = {}
@@ -78,21 +81,26 @@ class MemoryEngine:
     def frontier(self, target: Target) -> MemoryFrontier:
         """Return the root of a tree over the training rows."""
         people = self._people_of(TRAIN, target)
-        return MemoryFrontier(self, people.rows, people.cells, target)
+        on_people = MemoryFrontier(self, people.rows, people.cells, target)
+        kinds = self._kinds_of(TRAIN, target)
+        if kinds is None:
+            return on_people
+        return MemoryFrontier(kinds, np.arange(len(kinds)), kinds.cells, target, on_people)
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set."""
-        people = self._people_of(number, target)
+        people = self._counted(number, target)
         everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
         return everyone
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        return count_contexts(self._people_of(number, target), contexts, target, self.axis)
+        people = self._counted(number, target, {c.column for context in contexts for c in context})
+        return count_contexts(people, contexts, target, self.axis)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
-        return self._joint(axes, self._people_of(number, target), target)
+        return self._joint(axes, self._counted(number, target, [axis.column for axis in axes]), target)
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes."""
@@ -224,9 +232,29 @@ class MemoryEngine:
             self._people = {(number, target): _People(self, rows, cells.take(rows))}  # one at a time, as the cells
         return self._people[number, target]
 
+    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> _People:
+        """Return whose sums are to be added up: the people of a set, or the kinds of people where they are few."""
+        kinds = self._kinds_of(number, target)
+        if kinds is None or not all(map(kinds.know, columns)):
+            return self._people_of(number, target)
+        if self._as_people is None or self._as_people[0] is not kinds:
+            self._as_people = (kinds, _People(kinds, np.arange(len(kinds)), kinds.cells))
+        return self._as_people[1]
+
+    def _kinds_of(self, number: int, target: Target) -> Kinds | None:
+        """Return the kinds of people in a set, alike on all axes that are known by now."""
+        axes = [axis for _, axis in sorted(self._axes.items()) if axis is not None]
+        key = (number, target, tuple(axes))
+        if key not in self._kinds:
+            people = self._people_of(number, target)
+            plain = target.summary is SummaryKind.COUNTS
+            codes = [people.codes(axis) for axis in axes] if plain and len(people.rows) >= FEWEST_PEOPLE else []
+            self._kinds = {key: kinds_of(codes, axes, people.cells, target.n_cells) if codes else None}
+        return self._kinds[key]
+
     def _cells_of(self, target: Target) -> Cells:
         if target not in self._cells:
-            self._cells, self._people = {}, {}  # one at a time: they are large
+            self._cells, self._people, self._kinds, self._as_people = {}, {}, {}, None  # one at a time: they are large
             self._cells[target] = cells_of(target, self._table, self._n_rows)
         return self._cells[target]
 
@@ -242,7 +270,7 @@ def _packed(mask: BoolArray) -> NDArray[np.uint64]:
 class _People:
     """Some people that have a value for all variables of a target: their rows, their cells, their codes on axes."""
 
-    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells) -> None:
+    def __init__(self, engine: MemoryEngine | Kinds, rows: NDArray[np.intp], cells: Cells) -> None:
         self._engine = engine
         self.rows = rows
         self.cells = cells
@@ -296,10 +324,22 @@ class _People:
 
 
 class MemoryFrontier:
-    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them."""
+    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them.
 
-    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells, target: Target) -> None:
+    Rows may be kinds of people. For an axis on which people of a kind are not alike, ``on_people`` goes on instead.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine | Kinds,
+        rows: NDArray[np.intp],
+        cells: Cells,
+        target: Target,
+        on_people: MemoryFrontier | None = None,
+    ) -> None:
         self._engine = engine
+        self._on_people = on_people
+        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] = []
         self._rows = rows
         self._cells = cells
         self._target = target
@@ -314,11 +354,11 @@ class MemoryFrontier:
 
     def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
         """Return the sums by node and code of an axis."""
+        self._prepare([axis])
         part = slice(self._start[first], self._start[last])
         codes = self._engine.codes(axis)[self._rows[part]]
         index = (self._node[part] - first).astype(np.intp) * axis.size + codes
-        cells = Cells(self._cells.valid[part], self._cells.cell[part], [t[part] for t in self._cells.terms])
-        sums = add_up(index, (last - first) * axis.size, cells, self._target)
+        sums = add_up(index, (last - first) * axis.size, self._cells.part(part), self._target)
         return sums.reshape(last - first, axis.size, *sums.shape[1:])
 
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
@@ -327,6 +367,9 @@ class MemoryFrontier:
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
+        self._prepare([axis for axis in axes if axis is not None])
+        if self._on_people is not None:
+            self._steps.append((axes, child, nodes))
         at: list[NDArray[np.intp]] = []
         new: list[NDArray[np.int32]] = []
         for cut, axis in enumerate(axes):
@@ -338,10 +381,18 @@ class MemoryFrontier:
                 at.append(kept + part.start)
                 new.append(to[kept])
         where, to = np.concatenate([np.zeros(0, np.intp), *at]), np.concatenate([np.zeros(0, np.int32), *new])
-        order = np.argsort(
-            to.astype(np.min_scalar_type(child.max(initial=0))), kind="stable"
-        )  # small numbers sort fast
+        smallest = np.min_scalar_type(int(child.max(initial=0)))  # numbers of one or two bytes are sorted fast
+        order = np.argsort(to.astype(smallest), kind="stable")
         rows = where[order]
         self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))
+
+    def _prepare(self, axes: Sequence[Axis]) -> None:
+        """Go on with people, if kinds of them do not know one of the axes."""
+        if isinstance(self._engine, Kinds) and not all(self._engine.know(axis.column) for axis in axes):
+            plain = self._on_people
+            assert plain is not None
+            for step in self._steps:
+                plain.advance(*step)
+            self.__dict__ = plain.__dict__

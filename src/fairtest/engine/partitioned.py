@@ -86,6 +86,7 @@ class PartitionedEngine:
         self._runner = runner
         self._axes: dict[str, Axis | None] = {}
         self._sizes: dict[int, list[int]] = {}
+        self._cells: tuple[int, Target, NDArray[np.int32]] | None = None
 
     def _run(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         request = Request(method, arguments, frozenset(columns), self._axes, self._holdout, self._table.n_rows)
@@ -194,7 +195,12 @@ class PartitionedEngine:
         return np.concatenate(parts, axis=1)
 
     def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as members."""
+        """Return the sums over some people of a set, given as members; where these are counts, without a pass."""
+        if not target.sum_shape:
+            cells = self._picked_cells(number, target)
+            inside = np.unpackbits(people.view(np.uint8)).view(bool)
+            counts = np.bincount(cells[inside & (cells >= 0)], minlength=target.n_cells)
+            return counts.reshape(target.cell_shape)
         picked = self._picked(number)
         words = [(len(range(first, size, step)) + 63) // 64 for size, (first, step) in self._sizes_and(picked, number)]
         ends = list(accumulate(words))
@@ -202,6 +208,14 @@ class PartitionedEngine:
         return np.asarray(
             self._run("picked_within", number, bits, self._local(target), picked, columns=columns_of(target))
         )
+
+    def _picked_cells(self, number: int, target: Target) -> NDArray[np.int32]:
+        """Return the cells of the people that are looked at; those of the last target are kept."""
+        if self._cells is None or self._cells[:2] != (number, target):
+            here, columns = self._local(target), columns_of(target)
+            parts = self._run("picked_cells", number, here, self._picked(number), columns=columns, add=False)
+            self._cells = (number, target, np.concatenate(parts))
+        return self._cells[2]
 
     def _sizes_and(self, picked: EachPart, number: int) -> Iterator[tuple[int, tuple[int, int]]]:
         return zip(self._sizes_of(number), picked.values, strict=True)
@@ -275,20 +289,25 @@ class PartitionedLabelCounter:
         self._engine = engine
         self._target = target
         self._head = (number, target, engine.labels_in_parts(labels))
-        self.n_people = int(self._ask("n_people"))
+        n_people, self.people = engine.of_labels("people_with_labels", *self._head, columns=columns_of(target))
+        self.n_people = int(n_people)
 
-    def _ask(self, method: str, *arguments: Any, columns: Iterable[str] = (), add: bool = True) -> Any:
+    def _ask(self, method: str, asked: Sequence[Any], columns: Iterable[str], *, add: bool = True) -> Iterator[Any]:
+        """Yield what partitions answer to each of several questions, in one pass."""
         columns = {*columns, *columns_of(self._target)}
-        return self._engine.of_labels("of_labels", *self._head, method, arguments, columns=columns, add=add)
-
-    @property
-    def people(self) -> IntArray:
-        """How many people of the set have each label."""
-        return np.asarray(self._ask("people"))
+        found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
+        return iter(found if add else zip(*found, strict=True))
 
     def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
         """Return the sums by the codes of some axes."""
-        return np.asarray(self._ask("joint", axes, places, columns=[a.column for a in axes]))
+        return next(self.joints([(axes, places)]))
+
+    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums by the codes of several sets of axes, in as few passes as memory allows."""
+        size = _numbers(self._target)
+        numbers = [size * len(places) * _prod(a.size for a in axes) for axes, places in asked]
+        for some in _in_budget(asked, numbers):
+            yield from self._ask("joint", some, {a.column for axes, _ in some for a in axes})
 
     def frontier(self) -> PartitionedLabelFrontier:
         """Return the root of a tree."""
@@ -303,11 +322,17 @@ class PartitionedLabelCounter:
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context."""
-        return np.asarray(self._ask("table", context, places, columns=self._engine.spoken_of([context])))
+        return next(self.tables([(context, places)]))
+
+    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""
+        size = _numbers(self._target)
+        for some in _in_budget(asked, [size * len(places) for _, places in asked]):
+            yield from self._ask("table", some, self._engine.spoken_of([context for context, _ in some]))
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
-        parts = self._ask("design", context, places, columns=self._engine.spoken_of([context]), add=False)
+        parts = next(self._ask("design", [(context, places)], self._engine.spoken_of([context]), add=False))
         return LabelRows(
             np.concatenate([part.protected for part in parts]),
             np.concatenate([part.stratum for part in parts]),

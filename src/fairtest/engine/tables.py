@@ -1,8 +1,8 @@
-"""Counting many contexts at once.
+"""Counting many contexts at once, each set of them in the cheapest of three ways.
 
-Contexts that speak of the same attributes are read off one joint table of their codes. Where few do, or they are
-small, it is cheaper to walk down the tree of common prefixes: the commonest conditions come first, so that thousands
-of contexts share them, and all nodes of one depth are counted together.
+Contexts that speak of the same attributes are read off one joint table of their codes, if they are many. The others are
+counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by walking down
+the tree of common prefixes. All give the same sums to the last bit: the choice is one of cost alone.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def count_contexts(
     out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
     out[asked.depth == 0] = total
     left = asked.depth > 0
-    counted = not people.cells.terms and target.n_cells <= MOST_CELLS
+    counted = not people.cells.terms and people.cells.weight is None and target.n_cells <= MOST_CELLS
     n = people.cells.cell.size
     for places in asked.by_columns():
         axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]

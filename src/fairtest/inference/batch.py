@@ -106,7 +106,10 @@ class Batch:
         """Return some of the hypotheses."""
         places = at.tolist()
         memo = {name: tuple(array[at] for array in arrays) for name, arrays in self.memo.items()}
-        fetch = lambda some: self.fetch([places[i] for i in some])  # noqa: E731 - a partial of a composition
+
+        def fetch(some: Sequence[int]) -> Iterator[Rows]:
+            return self.fetch([places[i] for i in some])
+
         return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.tell)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:

@@ -39,6 +39,8 @@ __all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_s
 
 KEPT = 4
 """One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
+EACH_ROW = 4096
+"""How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -54,10 +56,11 @@ def _engine(source: DataSource) -> Engine:
     if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout)
     runner: Runner
+    rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
     if source.cluster is not None:
-        runner = OnCluster(source.cluster, travelling(source.table, source.memory), source.memory // KEPT)
+        runner = OnCluster(source.cluster, travelling(source.table, source.memory, rows), kept)
     else:
-        runner = Here(partitions_of(source.table, source.memory), source.memory // KEPT)
+        runner = Here(partitions_of(source.table, source.memory, rows), kept)
     return PartitionedEngine(source.table, source.holdout, runner)
 
 

@@ -7,8 +7,8 @@ Schema (version 1, in ``PRAGMA user_version``)
 ``run``
     One row for each test set that is spent: its ``number``, when, the command, the version of FairTest.
 ``report``
-    The reports of a run by ``place``: the headline; ``question`` and ``told`` as JSON; ``document``, ``json``, ``text``
-    and ``html`` compressed by zlib.
+    The reports of a run by ``place``: the headline; ``question``, ``told`` and ``document`` as JSON; the report as it
+    is shown, ``json``, ``text`` and ``html``. All of these but the question are compressed by zlib.
 
 Triggers keep the promises against mistakes of any program: a run has a number within the budget, and neither the
 workspace's row nor a run nor a report is ever changed or removed.
@@ -20,11 +20,11 @@ except while a transaction is written; after a crash, the next reader rolls it b
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
 from contextlib import closing, contextmanager
 from dataclasses import astuple, fields, replace
-from os import W_OK, X_OK, access
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
@@ -63,7 +63,7 @@ SCHEMA = (
     run INTEGER NOT NULL REFERENCES run (number), place INTEGER NOT NULL,
     kind TEXT NOT NULL, title TEXT NOT NULL, explained_by TEXT NOT NULL,
     significant INTEGER NOT NULL, reported INTEGER NOT NULL,
-    question TEXT NOT NULL, told TEXT NOT NULL,
+    question TEXT NOT NULL, told BLOB NOT NULL,
     document BLOB NOT NULL, json BLOB NOT NULL, text BLOB NOT NULL, html BLOB NOT NULL,
     PRIMARY KEY (run, place)
 )""",
@@ -129,7 +129,11 @@ class SQLiteLedger:
 
     def check_writable(self) -> None:
         """Raise if nothing can be stored, before anything is computed."""
-        if not (access(self.folder, W_OK | X_OK) and access(self.folder / FILE, W_OK)):
+        here = os.access in os.supports_effective_ids
+        if not (
+            os.access(self.folder, os.W_OK | os.X_OK, effective_ids=here)
+            and os.access(self.folder / FILE, os.W_OK, effective_ids=here)
+        ):
             raise self._not_writable()
 
     def setup(self) -> Setup:
@@ -171,7 +175,7 @@ class SQLiteLedger:
                 (number,),
             ).fetchall()
         try:
-            return tuple(Kept(Headline(*row[:5]), row[5], row[6], *map(_read, row[7:])) for row in rows)
+            return tuple(Kept(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
         except (zlib.error, UnicodeDecodeError) as error:
             raise self._damaged(error) from error
 
@@ -221,6 +225,8 @@ class SQLiteLedger:
             return self._not_writable()
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return UsageError(f"The workspace {str(self.folder)!r} is busy with another process. Try again.")
+        if name.startswith("SQLITE_CONSTRAINT"):
+            return UsageError(f"The workspace {str(self.folder)!r} does not take this: {error}.")
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             return InputError(f"The workspace {str(self.folder)!r} could not be written ({error}). Nothing was spent.")
         return self._damaged(error)
@@ -259,8 +265,8 @@ def _setup_row(setup: Setup) -> tuple[object, ...]:
 
 
 def _report_row(kept: Kept) -> tuple[object, ...]:
-    large = (kept.document, kept.json, kept.text, kept.html)
-    return (*astuple(kept.headline), kept.question, kept.told, *map(_written, large))
+    large = (kept.told, kept.document, kept.json, kept.text, kept.html)
+    return (*astuple(kept.headline), kept.question, *map(_written, large))
 
 
 def _written(text: str) -> bytes:

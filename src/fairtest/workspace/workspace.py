@@ -271,7 +271,8 @@ class Workspace:
             # a kind declared since may change how a value is written, and so its hash: '1.50' is no number as text
             self._check_people(self._read(self.setup.declared), self.setup.declared)
             return
-        rows, name = source.table.n_rows, source.table.name
+        rows = source.table.n_rows
+        name = Path(self._data).name if isinstance(self._data, str | os.PathLike) else source.table.name
         if source.fingerprint == self.setup.fingerprint:
             raise InputError(
                 f"{name}: these are the people of the workspace {str(self.path)!r} in another order. The split goes by "
