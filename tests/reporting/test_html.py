@@ -101,7 +101,7 @@ def test_the_page_says_it_all():
     page = Page(render_html(build.income_report()))
     for part in (
         "Income differs by sex, and in two groups the link looks stronger than in the whole population",
-        "12 % with sex = Female and 44 % with sex = Male have income = >50K: a gap of 33 points",
+        "11.6 % with sex = Female and 44.1 % with sex = Male have income = >50K: a gap of 32.5 points",
         "−32.5 points",
         "[−39.2, −24.8] simultaneous; single [−36.5, −28.0]",
         "p = 1 × 10⁻³⁷",
@@ -118,8 +118,8 @@ def test_the_page_says_it_all():
 
 def test_per_cents_have_a_narrow_space_and_groups_their_colour():
     text = render_html(build.income_report())
-    assert '<span class="a">12\u202f% with sex = Female</span>' in text
-    assert '<span class="b">44\u202f% with sex = Male</span>' in text
+    assert '<span class="a">11.6\u202f% with sex = Female</span>' in text
+    assert '<span class="b">44.1\u202f% with sex = Male</span>' in text
     assert not re.search(r"\d %", text.split("</style>")[1].split("<script")[0])
 
 

@@ -18,8 +18,8 @@ WHO = "Among the 1,444 people with age above 46 and education above 9 and up to 
 
 def test_difference_against_the_population():
     assert sentence(build.income_finding(), build.income_population()) == (
-        WHO + "12 % with sex = Female and 44 % with sex = Male have income = >50K: "
-        "a gap of 33 points, against 19 in the whole population."
+        WHO + "11.6 % with sex = Female and 44.1 % with sex = Male have income = >50K: "
+        "a gap of 32.5 points, against 19.2 in the whole population."
     )
 
 
@@ -27,7 +27,7 @@ def test_difference_in_the_population_and_alone():
     whole = build.income_population()
     expected = "In the whole population (24,421 people), 11 % with sex = Female and 30 % with sex = Male have"
     assert sentence(whole, whole) == f"{expected} income = >50K: a gap of 19 points."
-    assert sentence(build.income_finding()).endswith(": a gap of 33 points.")
+    assert sentence(build.income_finding()).endswith(": a gap of 32.5 points.")
 
 
 def test_a_gap_no_wider_is_told_as_a_ratio():
@@ -58,7 +58,7 @@ def test_ratio():
 def test_information_two_groups_reads_as_a_gap():
     two = dataclasses.replace(build.income_finding(), metric="NMI", effect=0.094)
     whole = dataclasses.replace(build.income_population(), metric="NMI", effect=0.045)
-    assert "a gap of 33 points, against 19 in the whole population." in sentence(two, whole)
+    assert "a gap of 32.5 points, against 19.2 in the whole population." in sentence(two, whole)
 
 
 def test_information_many_groups_names_only_large_ones():
@@ -127,7 +127,7 @@ def test_a_metric_of_ones_own():
 def test_given_an_explanatory_attribute():
     told = sentence(build.berkeley_report().populations[0])
     assert told == (
-        "In the whole population (2,213 people), 32 % with gender = Female and 48 % with gender = Male have "
+        "In the whole population (2,213 people), 32.4 % with gender = Female and 47.8 % with gender = Male have "
         "accepted = Yes. Comparing only people with the same department, the gap is +4.5 points [−3.5, +9.8]: "
         "not distinguishable from none."
     )
@@ -175,7 +175,7 @@ def test_the_users_names():
     names = Names({"sex": {"Female": "women", "Male": "men"}}, "applicants", "earn well")
     told = sentence(build.income_finding(), build.income_population(), names=names)
     assert told.startswith("Among the 1,444 applicants with")
-    assert "12 % of women and 44 % of men earn well: a gap of 33 points" in told
+    assert "11.6 % of women and 44.1 % of men earn well: a gap of 32.5 points" in told
 
 
 def test_contexts_in_words():
@@ -248,3 +248,14 @@ def test_a_sentence_of_its_own_wins():
     given = dataclasses.replace(build.income_finding(), sentence="As told.")
     report = build.income_report()
     assert sentence_in(report, report.attributes[0], given) == "As told."
+
+
+def test_rates_and_their_gap_subtract():
+    cells = {(528, 417, 441, 58): "11.6 % with sex = Female and 44.1 % with sex = Male", (60, 40, 88, 12): "12 % with"}
+    for (no, yes, others_no, others_yes), words in cells.items():
+        table = build.income_by_sex([[no, others_no], [yes, others_yes]])
+        text = sentence(build.finding(table))
+        assert words in text
+        shares = [float(n) for n in re.findall(r"([\d.]+) % with", text)]
+        gap = float(re.search(r"gap of ([\d.]+) points", text)[1])
+        assert gap == pytest.approx(abs(shares[0] - shares[1]), abs=0.11)

@@ -144,6 +144,8 @@ class Tested:
         Whether the context is a node of the guided tree.
     """
 
+    __test__ = False  # not a test case, whatever its name
+
     context: Context
     size: int
     effect: float | None

@@ -10,6 +10,7 @@ from fairtest.reporting.impact import impact_words
 from fairtest.reporting.numbers import base_metric, count, fixed, rate, scale_for, typeset, typeset_p
 from fairtest.reporting.phrases import capitalised, context_words, level_words, one_line
 from fairtest.reporting.rate_clauses import is_two_by_two
+from fairtest.reporting.simpson import SIMPSON
 from fairtest.reporting.strata_views import strata_view
 from fairtest.reporting.table_views import table_view
 from fairtest.reporting.wording import highlights, sentence_in
@@ -45,8 +46,13 @@ def finding_view(report: Report, attribute: AttributeReport, finding: Finding, s
         "table": table_view(finding.table, report.settings.min_size),
         "facts": [(name, typeset(value), typeset(small)) for name, value, small in facts],
         "strata": strata_view(report, finding, scale),
-        "notes": [typeset(one_line(note)) for note in finding.notes],
+        "notes": [_titled(typeset(one_line(note))) for note in finding.notes],
     }
+
+
+def _titled(note: str) -> tuple[str, str]:
+    """Return a note in two: what it begins with, where that is a title, and the rest."""
+    return (SIMPSON, note.removeprefix(SIMPSON).strip()) if note.startswith(SIMPSON) else ("", note)
 
 
 def marked(text: str, phrases: Sequence[str]) -> list[tuple[str, str]]:

@@ -115,8 +115,9 @@ def one_line(text: str) -> str:
 
 
 def level_words(value: Level) -> str:
-    """Return one value of a column; an empty one shows its quotes."""
-    return one_line(written_value(value)) or "“”"
+    """Return one value of a column; an empty one shows its quotes, a negative number a real minus."""
+    words = one_line(written_value(value)) or "“”"
+    return words.replace("-", "−", 1) if isinstance(value, int | float) and value < 0 else words
 
 
 def capitalised(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
-from fairtest.reporting.numbers import fixed, need_decimals, rates_in_words, scale_for
+from fairtest.reporting.numbers import fixed, need_decimals, rate, rates_in_words, scale_for
 from fairtest.reporting.phrases import named_groups, one_line, outcome_words, rates_of, told_row
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def share_phrases(case: Case) -> tuple[str, str]:
     """Return the two quoted rates with their groups, the compared one first."""
     table, (a, b) = case.finding.table, _two_rates(case.finding)
     assert isinstance(table, CountTable)
-    first, second = rates_in_words([a, b])
+    decimals = _decimals(a, b)
+    first, second = rate(a, decimals), rate(b, decimals)
     having = case.names.having
     return (
         f"{first} {having(table.protected, table.columns[1])}",
@@ -105,7 +106,7 @@ def _gap_or_ratio(case: Case) -> str:
     if case.population is None or not is_two_by_two(case.population):
         return gap
     whole_a, whole_b = _two_rates(case.population)
-    whole = _points(whole_a, whole_b)
+    whole = _points(whole_a, whole_b, max(_decimals(a, b), int(need_decimals([whole_a, whole_b]))))
     if (a - b) * (whole_a - whole_b) < 0:
         return f"{gap}, the other way round from the whole population’s {whole}"
     times, usual = _times(a, b), _times(whole_a, whole_b)
@@ -114,8 +115,14 @@ def _gap_or_ratio(case: Case) -> str:
     return f"{gap}, against {whole} in the whole population"
 
 
-def _points(a: float, b: float) -> str:
-    return fixed(100 * abs(a - b), 1 if need_decimals([a, b]) else 0, shy=True)
+def _decimals(a: float, b: float) -> int:
+    """Return with how many decimals two rates and their gap are told: so many that they subtract, but at most one."""
+    whole = abs(round(100 * a) - round(100 * b))
+    return 1 if need_decimals([a, b]) or whole != round(100 * abs(a - b)) else 0
+
+
+def _points(a: float, b: float, decimals: int | None = None) -> str:
+    return fixed(100 * abs(a - b), _decimals(a, b) if decimals is None else decimals, shy=True)
 
 
 def _times(a: float, b: float) -> float | None:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding, Stratum
     from fairtest.reporting.phrases import Names
 
-__all__ = ["simpson_note"]
+__all__ = ["SIMPSON", "simpson_note"]
+
+SIMPSON = "The direction turns: Simpson’s paradox."
 
 _LARGE = 30
 """Strata of fewer people are not named as those where an output is most frequent."""
@@ -35,7 +37,7 @@ def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
     within = scale_for(finding.metric, effect)
     sure = "and clear" if finding.significant else f"and {NOT_CLEAR}"
     return (
-        f"The direction turns: Simpson’s paradox. Overall, {who[0].lower() + who[1:]} are {ahead} by "
+        f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "
         f"{fixed(100 * abs(gap), 1)} points; among {names.people} with the same {given} the difference is "
         f"{within.estimate(effect)}, the other way, {sure}. Both are true. {_where(finding, table, names)}"
         f"{capitalised(given)} accounts for the overall gap. Whether it also excuses it is not a question statistics "

@@ -61,7 +61,11 @@ def _rows(report: Report, finding: Finding, axis: figures.Axis, scale: Scale) ->
     who = "Everyone" if len(finding.context) == 0 else "This group"
     for overall in _overall(finding):
         row = forest_row(overall, axis, scale, "diamond")
-        yield row | {"label": f"{who}, all together", "verdict": "not compared within; single interval", "p": UNDEFINED}
+        yield row | {
+            "label": f"{who}, all together",
+            "verdict": f"whatever the {given}; single interval",
+            "p": UNDEFINED,
+        }
     first = forest_row(finding, axis, scale, "diamond")
     clear = "clear" if finding.significant else "not distinguishable from none"
     yield first | {"label": f"{who}, given {given}", "verdict": clear}
@@ -82,7 +86,7 @@ def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> V
     return {
         "name": _values(stratum),
         "people": count(stratum.size),
-        "clear": is_clear(stratum, report.settings.level),
+        "shows": is_clear(stratum, report.settings.level),
         "says": typeset("; ".join(says)),
         "table": table_view(stratum.table, 0, tables, whole=True),
     }

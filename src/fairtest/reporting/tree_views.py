@@ -107,6 +107,7 @@ def _legend(ramp: Ramp, scale: Scale, used: set[str]) -> list[tuple[str, str]]:
     words = {"q0": f"under {steps[1]}"} | {f"q{i}": f"{steps[i]} or more" for i in range(1, STEPS)}
     if ramp.signed:
         sizes = (f"under {steps[1]}", f"{steps[1]} to {steps[2]}", f"over {steps[2]}")
-        sides = (("b", "lower"), ("a", "higher"))
-        words = {f"{s}{i}": f"{way} by {size}{scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
+        correlates = base_metric(scale.metric) in {"CORR", "RANK"}
+        sides = (("b", "falls:" if correlates else "lower by"), ("a", "rises:" if correlates else "higher by"))
+        words = {f"{s}{i}": f"{way} {size}{scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
     return [(colour, typeset(what)) for colour, what in words.items() if colour in used]

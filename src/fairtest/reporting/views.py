@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 View = dict[str, Any]
-_LONG = 5
-"""From so many findings on there are controls to filter and sort them."""
+_LONG, _MANY = 5, 50
+"""From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""
 
 
 def page(report: Report) -> View:
     """Return everything a page or a notebook shows of a report."""
     attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(report.attributes, 1)]
+    number = sum(len(a["findings"]) for a in attributes)
     return {
         "title": guide.title(report),
         "eyebrow": guide.eyebrow(report),
@@ -43,7 +44,8 @@ def page(report: Report) -> View:
         "columns_used": guide.columns_used(report),
         "attributes": attributes,
         "discovery": report.labels is not None,
-        "tools": sum(len(a["findings"]) for a in attributes) >= _LONG,
+        "tools": number >= _LONG,
+        "many": number >= _MANY,
         "metrics": [(capitalised(name), meaning) for name, meaning in guide.metric_notes(report)],
         "law": [(name, typeset(words)) for name, words in law_words(report)],
         "method": typeset(guide.method(report)),

@@ -48,7 +48,7 @@
   };
   addEventListener("hashchange", reveal);
   if (location.hash) reveal();
-  for (const cell of all("[data-node]")) cell.addEventListener("click", () => { location.hash = cell.dataset.node; });
+  for (const cell of all("[data-node]")) cell.addEventListener("click", () => { location.hash = cell.dataset.node; reveal(); });
   for (const button of all("[data-open]")) {
     const tree = document.getElementById(button.getAttribute("aria-controls"));
     button.addEventListener("click", () => all("details", tree).forEach((part) => { part.open = button.dataset.open === "yes"; }));

@@ -1,0 +1,89 @@
+"""What a report lists beside its findings: significant contexts that are not reported, and the guided tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairtest as ft
+from fairtest.datasets.pricing import pricing
+from fairtest.pipeline.answers import MOST_LISTED, MOST_NODES
+
+ROLES = {"favourable": {"discount": "Yes"}, "reference": {"income": "high"}}
+
+
+@pytest.fixture(scope="module")
+def shop():
+    return pricing(12_000)
+
+
+def audited(shop, **how):
+    return ft.audit(shop, "income", "discount", seed=1, **ROLES, **how)
+
+
+@pytest.mark.parametrize("search", ["auto", "tree", "exhaustive"])
+def test_others_are_no_findings_and_are_few(shop, search):
+    [about] = audited(shop, search=search).attributes
+    contexts = [other.context for other in about.others]
+    assert len(set(contexts)) == len(contexts)
+    assert not {f.context for f in (about.population, *about.findings)} & set(contexts)
+    assert len(about.unreported) <= MOST_LISTED + MOST_NODES
+    assert about.significant == about.reported + len(about.unreported) + about.unlisted
+    assert any(other.guided for other in about.others) == (search != "exhaustive")
+    assert all(other.p_value <= 0.05 for other in about.unreported)
+
+
+def test_numbers_of_others_are_those_of_their_people(shop):
+    report = audited(shop)
+    [about] = report.attributes
+    source = ft.DataSource(shop, seed=1, **ROLES)
+    test = shop[source.holdout.rows(1).tolist()]
+    tested = [other for other in about.others if other.effect is not None]
+    assert tested
+    for other in about.others:
+        people = test.filter(other.context.mask(test))
+        assert people.height == other.size
+        if other.effect is not None:
+            groups = [people.filter(people["income"] == group)["discount"] for group in ("low", "high")]
+            rates = [(outputs == "Yes").mean() for outputs in groups]
+            assert other.effect == pytest.approx(rates[0] - rates[1])
+
+
+def test_nodes_that_were_not_tested_have_a_size_and_nothing_else(shop):
+    [about] = audited(shop).attributes
+    untested = [other for other in about.others if other.effect is None]
+    assert all(o.guided and not o.significant and o.interval is None and o.p_value is None for o in untested)
+    nodes = [other.context for other in about.others if other.guided and other.effect is not None]
+    assert all(any(other.context.contains(node) for node in nodes) for other in untested)
+
+
+def test_gap_and_ratio_have_intervals(shop):
+    report = audited(shop)
+    for finding in (*report.populations, *report.findings):
+        assert finding.gap == pytest.approx(finding.effect)
+        assert finding.gap_interval == pytest.approx(finding.interval_single)
+        assert finding.ratio_interval[0] <= finding.ratio <= finding.ratio_interval[1]
+
+
+def test_the_gap_of_everybody_stays_beside_the_one_given_a_column(shop):
+    report = audited(shop, explanatory="race")
+    [population] = report.populations
+    high, low = population.table.counts[1]
+    people = [sum(column) for column in zip(*population.table.counts, strict=True)]
+    assert population.gap == pytest.approx(low / people[1] - high / people[0])
+    assert population.gap_interval[0] <= population.gap <= population.gap_interval[1]
+    assert population.ratio is None
+
+
+@pytest.mark.parametrize(("values", "how"), [((0, 1), "true"), ((False, True), "true"), (("no", "yes"), "rarer")])
+def test_how_the_favourable_output_is_known(values, how):
+    rng = np.random.default_rng(0)
+    data = {"g": rng.choice(["a", "b"], 600).tolist(), "out": [values[i] for i in rng.integers(0, 2, 600)]}
+    import polars as pl
+
+    frame = pl.DataFrame(data)
+    report = ft.audit(frame, "g", "out")
+    assert report.favourable_is == how
+    assert ("impact ratio" in report.to_html().lower()) == (how == "true")
+    assert ft.audit(frame, "g", "out", favourable={"out": values[0]}).favourable_is == "declared"
+    assert len(repr(report)) < 120

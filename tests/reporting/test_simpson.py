@@ -1,0 +1,43 @@
+"""Simpson's paradox in words."""
+
+import dataclasses
+
+import report_builders as build
+
+from fairtest.reporting.phrases import Names
+from fairtest.reporting.simpson import simpson_note
+
+
+def turned(**changes):
+    [population] = build.berkeley_report().populations
+    known = {"gap": -0.154, "gap_interval": (-0.19, -0.11)}
+    return dataclasses.replace(population, **(known | changes))
+
+
+def test_the_note_says_both_numbers_and_where_people_are():
+    [note] = simpson_note(turned(), Names())
+    for part in (
+        "Simpson’s paradox. Overall, those with gender = Female are behind by 15.4 points",
+        "the difference is +4.5 points, the other way, and not distinguishable from none. Both are true.",
+        "with gender = Male are in department A or department B, where the share with accepted = Yes is highest",
+        "Whether it also excuses it is not a question statistics can answer.",
+    ):
+        assert part in note, part
+
+
+def test_where_each_group_is_are_shares_of_it():
+    [note] = simpson_note(turned(), Names())
+    women, men = 9 + 44 + 2 + 9, 164 + 265 + 108 + 172
+    assert f"{100 * women / 910:.0f} % with gender = Female but {100 * men / 1303:.0f} % with gender = Male" in note
+
+
+def test_no_note_where_nothing_turns_or_nothing_was_clear():
+    assert simpson_note(turned(gap=0.154, gap_interval=(0.1, 0.2)), Names()) == ()
+    assert simpson_note(turned(gap_interval=(-0.3, 0.01)), Names()) == ()
+    assert simpson_note(turned(gap=None, gap_interval=None), Names()) == ()
+    assert simpson_note(turned(strata=()), Names()) == ()
+    assert simpson_note(turned(effect=None), Names()) == ()
+
+
+def test_a_clear_link_that_turns_is_said_to_be_clear():
+    assert "the other way, and clear" in simpson_note(turned(significant=True), Names())[0]
