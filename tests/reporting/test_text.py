@@ -10,6 +10,7 @@ import report_builders as build
 from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
 from fairtest.reporting.ink import Ink
 from fairtest.reporting.numbers import scale_for
+from fairtest.reporting.phrases import Names
 from fairtest.reporting.tables import boxed, display_width, table_lines
 from fairtest.reporting.text import render_text
 
@@ -140,7 +141,7 @@ def test_colour_adds_nothing_but_colour(name, width):
 
 
 def test_rates_are_bars_on_one_scale_with_their_intervals():
-    lines = rate_lines(build.income_by_sex([[50, 75], [50, 25]]), 0, 80, Ink(color=False))
+    lines = rate_lines(build.finding(build.income_by_sex([[50, 75], [50, 25]])), Names(), 0, 80, Ink(color=False))
     female, male = lines[1:]
     assert lines[0] == "Share with income = >50K, each with its 95 % interval:"
     assert female.startswith("Female")
@@ -150,14 +151,22 @@ def test_rates_are_bars_on_one_scale_with_their_intervals():
     assert male.endswith(" 50.0 % [40.4, 59.6]")
 
 
+def test_bars_are_called_what_the_user_calls_them():
+    names = Names(labels={"sex": {"Female": "women"}}, outcome="earn more")
+    lines = rate_lines(build.finding(build.income_by_sex([[50, 75], [50, 25]])), names, 0, 80, Ink(color=False))
+    assert lines[0] == "Share that earn more, each with its 95 % interval:"
+    assert lines[1].startswith("women ")
+    assert lines[2].startswith("Male ")
+
+
 def test_a_rate_of_nobody_has_no_bar():
-    lines = rate_lines(build.income_by_sex([[50, 0], [50, 0]]), 0, 80, Ink(color=False))
+    lines = rate_lines(build.finding(build.income_by_sex([[50, 0], [50, 0]])), Names(), 0, 80, Ink(color=False))
     assert lines[1].split() == ["Female", "–"]
 
 
 def test_many_groups_have_no_bars():
     table = build.counts("o", "s", ("no", "yes"), [f"g{i}" for i in range(13)], [[5] * 13, [4] * 13])
-    assert rate_lines(table, 0, 80, Ink(color=False)) == []
+    assert rate_lines(build.finding(table), Names(), 0, 80, Ink(color=False)) == []
 
 
 def test_effects_stand_on_one_axis_with_the_whole_population():

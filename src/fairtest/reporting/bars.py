@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtest.inference.finding import CountTable
 from fairtest.inference.rates import rates_with_intervals
 from fairtest.reporting import figures
 from fairtest.reporting.numbers import count, rate
-from fairtest.reporting.phrases import level_words, named_groups, spoken, told_row, totals
+from fairtest.reporting.phrases import capitalised, named_groups, outcome_words, told_row, totals
 from fairtest.reporting.tables import display_width, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtest.inference.finding import CountTable, Finding, Stratum
+    from fairtest.inference.finding import Finding, Stratum
     from fairtest.inference.rates import Rate
     from fairtest.reporting.figures import Axis, Bar, Stem
     from fairtest.reporting.ink import Ink
     from fairtest.reporting.numbers import Scale
+    from fairtest.reporting.phrases import Names
 
 __all__ = ["ForestRow", "estimate_with", "forest_lines", "rate_lines"]
 
@@ -41,23 +44,25 @@ class ForestRow:
 # Rates --------------------------------------------------------------------------------------------------------------
 
 
-def rate_lines(table: CountTable, least: int, width: int, ink: Ink) -> list[str]:
+def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink) -> list[str]:
     """Return the rate of each group as a bar from 0, a line to the end of its interval, and both in numbers.
 
-    Nothing where the groups are too many for that.
+    Nothing where there are no rates, or the groups are too many for that.
     """
-    if len(table.columns) > _MOST_GROUPS:
+    table = finding.table
+    if not isinstance(table, CountTable) or len(table.columns) > _MOST_GROUPS:
         return []
     told = told_row(table, least)
     rates, people = rates_with_intervals(table)[told], totals(table)
     inks = dict(zip(named_groups(table, least), (ink.first, ink.second), strict=False))
     order = (1, 0) if len(rates) == 2 else range(len(rates))
-    rows = [(level_words(table.columns[g]), rates[g], inks.get(g, ink.soft)) for g in order]
+    rows = [(names.short(table.protected, table.columns[g]), rates[g], inks.get(g, ink.soft)) for g in order]
     numbers = [_rate_words(known) for _, known, _ in rows]
     label = min(max(display_width(name) for name, *_ in rows), width // 3)
     room = min(width - label - 2 * len(_GAP) - max(map(len, numbers)), _WIDEST_PLOT)
     axis = figures.rates_axis(rates, people)
-    lines = [f"Share with {spoken(table.output)} = {level_words(table.rows[told])}, each with its 95 % interval:"]
+    share = outcome_words(finding, table.rows[told], names, noun=True).removeprefix("the ")
+    lines = textwrap.wrap(f"{capitalised(share)}, each with its 95 % interval:", width)
     for (name, known, colour), shown in zip(rows, numbers, strict=True):
         bar = _bar(figures.stem_of(known, axis), room)
         lines.append(f"{_left(name, label)}{_GAP}{colour(bar)}{' ' * (room - len(bar))}{_GAP}{shown}")

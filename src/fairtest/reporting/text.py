@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from fairtest.inference.finding import CountTable
 from fairtest.reporting import guide
 from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
 from fairtest.reporting.impact import impact_words, law_words
@@ -146,8 +145,8 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding, width
     yield from _wrapped(f"Population of size {count(finding.size)}; {measured(finding, scale, name)}", width)
     yield from _wrapped(_also(report, finding, scale), width)
     yield ""
-    if isinstance(finding.table, CountTable) and finding.effect is not None:
-        yield from rate_lines(finding.table, report.settings.min_size, width, ink)
+    if finding.effect is not None and (bars := rate_lines(finding, report.names, report.settings.min_size, width, ink)):
+        yield from bars
         yield ""
     yield from table_lines(finding.table, width)
     yield from _notes(finding.notes, width)
