@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -135,6 +136,9 @@ def test_an_unknown_engine_is_an_error(engine):
 def test_an_asynchronous_client_is_an_error(cluster):
     from distributed import Client
 
-    client = Client(cluster.scheduler.address, asynchronous=True, set_as_default=False)
-    with pytest.raises(InputError, match="not asynchronous"):
-        ft.DataSource(FRAME, engine=client)
+    async def ask():
+        async with Client(cluster.scheduler.address, asynchronous=True, set_as_default=False) as client:
+            with pytest.raises(InputError, match="not asynchronous"):
+                ft.DataSource(FRAME, engine=client)
+
+    asyncio.run(ask())
