@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.investigations.discovery import Discovery
@@ -122,6 +126,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         reuse=results.test.reuse,
         errors=error_note(investigation),
         labels=_labels(investigation),
+        versions=(("Python", platform.python_version()), ("NumPy", np.__version__), ("SciPy", scipy.__version__)),
     )
 
 

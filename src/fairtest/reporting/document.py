@@ -260,6 +260,8 @@ class Report:
         What an error profile is about; None for other kinds.
     labels
         For Discovery: which labels were looked at.
+    versions
+        What else the numbers hang on: names and versions of Python and of the numerical libraries.
     """
 
     version: str
@@ -277,6 +279,7 @@ class Report:
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
+    versions: tuple[tuple[str, str], ...] = ()
 
     @property
     def measured(self) -> str:
