@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo example-health example-diabetes test lint format bench calibrate power adaptive discovery clean
+.PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
+.PHONY: commands clean
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -27,7 +28,7 @@ example-diabetes: $(VENV)/.installed ## the same on real patients: make example-
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples
 	$(BIN)/python -m examples.diabetes $(DATA) example-report
 
-test: lint ## lint, types, layers, doctests and tests
+test: lint ## lint, types, layers, doctests, tests and the documentation
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev
@@ -40,8 +41,22 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-dev ## CPU time beside a yardstick, in one run
-	$(BIN)/python -m benchmarks
+commands: $(VENV)/.installed ## every command and option; writes docs/commands.md
+	$(BIN)/python -m fairtest.cli.manual > docs/commands.md
+
+docs: $(VENV)/.installed-dev ## the documentation, in docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.installed-dev .venv-bench/.installed ## against other tools and a yardstick; docs/benchmarks.md; QUICK=1 for a small one
+	$(BIN)/python -m benchmarks --peers .venv-bench/bin/python $(if $(QUICK),--quick,--out docs)
+
+.venv-bench/.installed: benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	@touch $@
+
+searches: $(VENV)/.installed-dev ## guided, exhaustive and unguided search by candidates looked at; writes docs/searches.md
+	$(BIN)/python -m benchmarks.searches
 
 calibrate: $(VENV)/.installed-dev ## level, coverage and whole null runs; writes docs/calibration.md
 	$(BIN)/python -m calibration --jobs 2
@@ -58,5 +73,8 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 	$(BIN)/python -m calibration.discovery noise --runs 200
 	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
 
+crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
+	$(BIN)/python -m calibration.crashes --kills 50
+
 clean:
-	rm -rf $(VENV) demo-report example-report
+	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build

@@ -25,6 +25,7 @@ _WHERE = {
     "Discovery": "fairtest.investigations.discovery",
     "ErrorProfiling": "fairtest.investigations.error_profiling",
     "FairTestError": "fairtest.exceptions",
+    "FairTestWarning": "fairtest.exceptions",
     "Finding": "fairtest.inference.finding",
     "InputError": "fairtest.exceptions",
     "Kind": "fairtest.types",
@@ -33,8 +34,10 @@ _WHERE = {
     "Report": "fairtest.reporting.document",
     "Testing": "fairtest.investigations.testing",
     "UsageError": "fairtest.exceptions",
+    "Workspace": "fairtest.workspace.workspace",
     "audit": "fairtest.pipeline.calls",
     "explain": "fairtest.pipeline.calls",
+    "inspect": "fairtest.pipeline.inspection",
     "metric": "fairtest.metrics.registry",
     "report": "fairtest.pipeline.calls",
     "test": "fairtest.pipeline.calls",
@@ -44,15 +47,17 @@ _WHERE = {
 if TYPE_CHECKING:
     from fairtest.contexts.context import Context, Predicate
     from fairtest.data.source import DataSource
-    from fairtest.exceptions import BudgetExhausted, FairTestError, InputError, UsageError
+    from fairtest.exceptions import BudgetExhausted, FairTestError, FairTestWarning, InputError, UsageError
     from fairtest.inference.finding import Finding
     from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.error_profiling import ErrorProfiling
     from fairtest.investigations.testing import Testing
     from fairtest.metrics.registry import Metric, metric
     from fairtest.pipeline.calls import audit, explain, report, test, train
+    from fairtest.pipeline.inspection import inspect
     from fairtest.reporting.document import Report
     from fairtest.types import Kind
+    from fairtest.workspace.workspace import Workspace
 
 __all__ = [
     "BudgetExhausted",
@@ -61,6 +66,7 @@ __all__ = [
     "Discovery",
     "ErrorProfiling",
     "FairTestError",
+    "FairTestWarning",
     "Finding",
     "InputError",
     "Kind",
@@ -69,9 +75,11 @@ __all__ = [
     "Report",
     "Testing",
     "UsageError",
+    "Workspace",
     "__version__",
     "audit",
     "explain",
+    "inspect",
     "metric",
     "report",
     "test",

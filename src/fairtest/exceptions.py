@@ -6,6 +6,8 @@
      ├── InputError        (ValueError)    an argument, a column or a file is not what it must be
      ├── UsageError        (RuntimeError)  calls in an order that cannot work, such as test before train
      └── BudgetExhausted   (RuntimeError)  every test set of the data source has been spent
+
+    FairTestWarning        (UserWarning)   what was asked will be done, and there is something to know about it
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["BudgetExhausted", "FairTestError", "InputError", "UsageError", "in_question", "unknown_name"]
+__all__ = [
+    "BudgetExhausted",
+    "FairTestError",
+    "FairTestWarning",
+    "InputError",
+    "UsageError",
+    "in_question",
+    "unknown_name",
+]
 
 
 class FairTestError(Exception):
@@ -25,7 +35,15 @@ class FairTestError(Exception):
 
 
 class InputError(FairTestError, ValueError):
-    """An argument, a column or a file is not what it must be; the message says what would be."""
+    """An argument, a column or a file is not what it must be; the message says what would be.
+
+    Attributes
+    ----------
+    brief
+        The same without lists, where there is less room; empty where it is the same.
+    """
+
+    brief: str = ""
 
 
 class UsageError(FairTestError, RuntimeError):
@@ -34,6 +52,10 @@ class UsageError(FairTestError, RuntimeError):
 
 class BudgetExhausted(FairTestError, RuntimeError):  # noqa: N818 - the name is part of the interface
     """Every test set of the data source has been spent."""
+
+
+class FairTestWarning(UserWarning):
+    """What was asked will be done, and there is something to know about it."""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "") -> InputError:
@@ -52,7 +74,11 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "
     shown = ", ".join(repr(k) for k in known[:20]) + (", …" if len(known) > 20 else "")
     suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     plural = f"{what.capitalize()}s"
-    return InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{' ' + hint if hint else ''}")
+    hint = f" {hint}" if hint else ""
+    error = InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{hint}")
+    if near:
+        error.brief = f"There is no {what} {name!r}.{suggestion}{hint}"
+    return error
 
 
 @contextmanager

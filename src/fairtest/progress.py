@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Progress", "as_progress"]
+__all__ = ["Progress", "Tell", "as_progress", "part", "share_of", "silent"]
+
+Tell: TypeAlias = "Callable[[float], None]"
+"""Told now and then which share of some work is done, from 0 to 1."""
 
 
 class Progress(Protocol):
@@ -36,6 +39,47 @@ def as_progress(given: Callable[..., None] | None) -> Progress:
     if given is None:
         return lambda _text, _share=None, /: None
     return given if _takes_two(given) else _TextOnly(given)
+
+
+def silent(_share: float, /) -> None:
+    """Tell nobody."""
+
+
+def share_of(progress: Progress, text: str) -> Tell:
+    """Return what tells of the share done of one thing; it never goes back.
+
+    Examples
+    --------
+    >>> tell = share_of(as_progress(print), "searching")
+    >>> for share in (0.0, 0.5, 0.25, 1.5):
+    ...     tell(share)
+    searching 0.0
+    searching 0.5
+    searching 0.5
+    searching 1.0
+    """
+    most = 0.0
+
+    def tell(share: float, /) -> None:
+        nonlocal most
+        most = min(max(most, share), 1.0)
+        progress(text, most)
+
+    return tell
+
+
+def part(tell: Tell, number: int, of: int) -> Tell:
+    """Return what tells of one of several parts of some work, counted from 0.
+
+    Examples
+    --------
+    >>> second = part(print, 1, 4)
+    >>> second(0.0), second(1.0)
+    0.25
+    0.5
+    (None, None)
+    """
+    return lambda share, /: tell((number + share) / of)
 
 
 class _TextOnly:

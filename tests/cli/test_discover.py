@@ -62,8 +62,8 @@ def test_proposals_are_shown_without_a_test(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-o", "tags"), "separator='|'"),
-        (("-o", "tags", "--separator", "|", "--top-k", "0"), "'top_k' of Discovery must be"),
+        (("-o", "tags"), "--separator '|'"),
+        (("-o", "tags", "--separator", "|", "--top-k", "0"), "--top-k must be"),
         (("-o", "tgas", "--separator", "|"), "Did you mean 'tags'"),
         ((), "Missing option '-o'"),
     ],

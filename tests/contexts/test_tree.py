@@ -37,8 +37,12 @@ class Fixed(Holdout):
     """A split that is given."""
 
     def __init__(self, numbers):
-        self._set_of_row = np.asarray(numbers, dtype=np.int16)
-        self.sizes = tuple(np.bincount(self._set_of_row, minlength=2).tolist())
+        self._numbers = np.asarray(numbers, dtype=int)
+        self._n_rows = self._numbers.size
+        self.sizes = tuple(np.bincount(self._numbers, minlength=2).tolist())
+
+    def rows_within(self, number, start, stop):
+        return np.flatnonzero(self._numbers[start:stop] == number)
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_very_many_texts(monkeypatch):
         changed = list(names)
         changed[place] += "!"
         assert printed({"a": changed}) != first
-    assert len(set(module._text_bits([n.encode() for n in names]).tolist())) == len(names)
+    assert len(set(module.text_bits(pl.Series(names), len(names), 60).tolist())) == len(names)
 
 
 def test_more_than_one_block():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from contextlib import suppress
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.holdout import TRAIN, Budget, Holdout, set_level
+from fairtest.data import holdout as module
+from fairtest.data.holdout import TRAIN, Budget, Holdout, position_hash, set_level
 from fairtest.data.source import DataSource
 from fairtest.exceptions import BudgetExhausted, FairTestError
 
@@ -33,6 +35,41 @@ def test_the_sets_are_disjoint_complete_and_of_exact_size(n, budget, train_size,
     assert abs(holdout.sizes[TRAIN] - n * train_size) < 1 + 1e-9
     assert max(holdout.sizes[1:]) - min(holdout.sizes[1:]) <= 1
     assert list(holdout.sizes[1:]) == sorted(holdout.sizes[1:], reverse=True)
+
+
+@CHECKED
+@given(
+    n=st.integers(0, 300) | st.integers(3_000, 9_000),
+    budget=st.integers(1, 40),
+    train_size=st.floats(0.01, 0.99),
+    seed=st.integers(0, 2**40),
+    block=st.sampled_from([7, 1000, 1 << 18]),
+)
+def test_the_split_is_that_of_everybody_sorted_by_hash(n, budget, train_size, seed, block):
+    """The ends of the sets are found without sorting; in blocks of any size they are those of the sorted hashes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK", block)
+        holdout = Holdout(n, budget, train_size, seed)
+        expected = np.empty(n, dtype=np.int64)
+        expected[np.argsort(position_hash(0, n, seed), kind="stable")] = np.repeat(range(budget + 1), holdout.sizes)
+        found = [holdout.rows(number) for number in range(budget + 1)]
+    assert all(np.array_equal(np.flatnonzero(expected == k), rows) for k, rows in enumerate(found))
+
+
+@CHECKED
+@given(st.integers(1, 500), st.data())
+def test_rows_of_a_part_are_those_of_the_whole(n, data):
+    holdout = pickle.loads(pickle.dumps(Holdout(n, 2, 0.4, 5)))
+    start = data.draw(st.integers(0, n))
+    stop = data.draw(st.integers(start, n))
+    for number in range(3):
+        rows = holdout.rows(number)
+        inside = rows[(rows >= start) & (rows < stop)] - start
+        assert np.array_equal(holdout.rows_within(number, start, stop), inside)
+
+
+def test_the_split_is_the_one_of_earlier_versions():
+    assert Holdout(20, 2, 0.3, 7).rows(TRAIN).tolist() == [1, 5, 9, 10, 13, 14]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.kinds import words
+from fairtest.data.decide import words
 from fairtest.data.levels import HUGE, encode
 from fairtest.data.readers import read_table
 from fairtest.data.table import Number

@@ -6,6 +6,7 @@ import csv as python_csv
 import datetime as dt
 import gzip
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ from fairtest.data.readers import read_table
 from fairtest.data.table import Number
 from fairtest.exceptions import InputError
 from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = 60
 PEOPLE = {
@@ -405,3 +409,57 @@ def test_delimited_text_is_read_as_python_reads_it_or_refused(tmp_path_factory, 
     assert table.n_rows == len(rows) - 1
     for place, column in enumerate(table.columns.values()):
         assert column.missing == sum(row[place] == "" for row in rows[1:])
+
+
+class TestDecimalCommas:
+    def read(self, tmp_path: Path, text: str, **how: object):
+        path = tmp_path / "people.csv"
+        path.write_text(text, encoding="utf-8")
+        return read_table(path, **how)
+
+    def test_are_read_where_semicolons_part_the_fields(self, tmp_path: Path) -> None:
+        table = self.read(tmp_path, "score;job\n3,5;a\n-1,25;b\n;a\n7;b\n")
+        assert table["score"].kind is Kind.NUMERIC
+        assert table["score"].values[[0, 1, 3]].tolist() == [3.5, -1.25, 7.0]
+        assert table["score"].missing == 1
+
+    def test_points_are_between_thousands_then(self, tmp_path: Path) -> None:
+        table = self.read(tmp_path, "wage;job\n1.200,50;a\n12.000;b\n1.000.000,1;b\n")
+        assert table["wage"].values.tolist() == [1200.5, 12000.0, 1000000.1]
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            ["3,5", "x"],  # not a number
+            ["3,5", "3.5"],  # two ways of writing
+            ["12,500", "1,250"],  # may be thousands
+            ["01,5", "02,5"],  # codes
+            ["1,2,3", "4,5,6"],  # lists
+            ["1.20,5", "2,5"],  # a point where none can be
+        ],
+    )
+    def test_anything_else_stays_text(self, tmp_path: Path, values: list[str]) -> None:
+        rows = "".join(f"{value};{job}\n" for value in values for job in "ab")
+        assert self.read(tmp_path, f"score;job\n{rows}")["score"].kind is not Kind.NUMERIC
+
+    def test_are_not_looked_for_where_commas_part_the_fields(self, tmp_path: Path) -> None:
+        table = self.read(tmp_path, 'score,job\n"3,5",a\n"1,5",b\n"2,5",b\n')
+        assert table["score"].kind is Kind.CATEGORICAL
+
+    def test_can_be_declared(self, tmp_path: Path) -> None:
+        table = self.read(tmp_path, 'score,wage,share\n"12,500","1.200",0.5\n"1,250","2.500",0.7\n', decimal=",")
+        assert table["score"].levels == (1.25, 12.5)
+        assert table["wage"].levels == (1200, 2500)
+        assert table["share"].levels == (0.5, 0.7)
+
+    def test_can_be_declined(self, tmp_path: Path) -> None:
+        assert self.read(tmp_path, "score;job\n3,5;a\n1,5;b\n2,5;c\n", decimal=".")["score"].kind is Kind.CATEGORICAL
+
+    def test_values_that_mean_missing(self, tmp_path: Path) -> None:
+        table = self.read(tmp_path, "score;job\n3,5;a\n?;b\n2,25;c\n4;d\n", missing=["?"])
+        assert (table["score"].kind, table["score"].missing) == (Kind.NUMERIC, 1)
+
+    @pytest.mark.parametrize("how", [{"decimal": "x"}, {"decimal": ",", "delimiter": ","}])
+    def test_mistakes(self, tmp_path: Path, how: dict[str, str]) -> None:
+        with pytest.raises(InputError, match="decimal"):
+            self.read(tmp_path, "a;b\n1;2\n", **how)

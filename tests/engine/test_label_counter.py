@@ -33,29 +33,50 @@ def table():
 
 
 @pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize(
-    ("attribute", "summary", "order"), [("s", "counts", 2), ("x", "moments", 2), ("x", "moments", 4)]
-)
-def test_sums_agree_to_the_last_bit(table, attribute, summary, order, given):
+@pytest.mark.parametrize(("attribute", "summary", "order"), CASES)
+def test_sums_agree_to_the_last_bit(engine_over, table, attribute, summary, order, given):
     protected = oriented(table["s"]) if attribute == "s" else numeric(table["x"])
     strata = oriented(table["h"]) if given else None
     labels = labels_of(table, NAMES)
-    engine = MemoryEngine(table, Holdout(N, 1, 0.4, 0))
+    holdout = Holdout(N, 1, 0.4, 0)
+    engine, plain = engine_over(table, holdout), MemoryEngine(table, holdout)
     targets = [Target(protected, labels.variable(i), strata, SummaryKind(summary), order) for i in range(5)]
-    axes = [engine.axis("g"), engine.axis("h")]
+    axes = plain.axes(["g", "h"])
+    everything = np.arange(5)
     for number in (0, 1):
         counter = engine.label_counter(number, targets[0], labels)
-        everything = np.arange(5)
+        found = np.array(list(counter.tables([(c, everything) for c in CONTEXTS])))
+        joints = list(counter.joints([(axes, np.array([i, 2])) for i in range(5)]))
         for i, target in enumerate(targets):
-            expected = engine.tables(number, CONTEXTS, target)
-            found = np.array([counter.table(c, everything)[i] for c in CONTEXTS])
-            assert (found == expected).all()
-            assert (counter.table(CONTEXTS[1], np.array([4, i]))[1] == expected[1]).all()
-            assert (counter.joint(axes, np.array([i, 2]))[:, :, 0] == engine.joint(number, axes, target)).all()
-            rows = counter.design(CONTEXTS[1], np.array([3, i]))
-            assert rows.labels[:, [1]].sum() == engine.rows(number, CONTEXTS[1], target).output.sum()
-        assert (
-            counter.people[4]
-            == targets[4].wrap(engine.tables(number, [()], targets[4])).size[0]
-            - (labels.codes(4)[counter._rows] == 0).sum()
-        )
+            expected = plain.tables(number, CONTEXTS, target)
+            assert (found[:, i] == expected).all()
+            assert (engine.tables(number, CONTEXTS, target) == expected).all()
+            assert (joints[i][:, :, 0] == plain.joint(number, axes, target)).all()
+        one = expected[1]
+        assert (counter.table(CONTEXTS[1], np.array([3, 4]))[1] == one).all()
+        assert (counter.joint(axes, np.array([4]))[:, :, 0] == plain.joint(number, axes, targets[4])).all()
+        people = [plain.rows(number, (), target) for target in targets]
+        assert counter.n_people == len(people[0])
+        assert counter.people.tolist() == [p.output.sum() for p in people]
+        inside = [plain.rows(number, CONTEXTS[1], targets[i]) for i in (3, 1)]
+        rows = counter.design(CONTEXTS[1], np.array([3, 1]))
+        assert rows.labels.toarray().T.tolist() == [p.output.tolist() for p in inside]
+        assert rows.stratum.tolist() == inside[0].stratum.tolist()
+
+
+def test_the_nodes_of_a_tree_are_contexts(engine_over, table):
+    labels = labels_of(table, NAMES)
+    target = Target(oriented(table["s"]), labels.variable(0), None, SummaryKind.COUNTS)
+    engine = engine_over(table, Holdout(N, 1, 0.4, 0))
+    counter = engine.label_counter(0, target, labels)
+    g, h = engine.axes(["g", "h"])
+    frontier = counter.frontier()
+    child = np.full((1, 256), -1, dtype=np.int32)
+    child[0, :3] = 1, -1, 0
+    frontier.advance([g], child)
+    assert frontier.n_nodes == 2
+    found = frontier.histogram(h, np.array([0, 4]))
+    for node, code in ((0, 2), (1, 0)):
+        for value in range(h.size):
+            context = (Condition("g", (code,)), Condition("h", (value,)))
+            assert (found[node, value] == counter.table(context, np.array([0, 4]))).all()

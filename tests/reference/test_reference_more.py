@@ -45,8 +45,8 @@ ADJUSTED = {
 }  # fmt: skip
 
 
-def batch_of(metric, summary, rows=None):
-    return Batch(find_metric(metric), summary, rows or (lambda i: None), seed=0)
+def batch_of(metric, summary, *people):
+    return Batch(find_metric(metric), summary, lambda places: iter(people), seed=0)
 
 
 def group_moments(strata):
@@ -64,7 +64,7 @@ def group_moments(strata):
     ],
 )
 def test_eta_alone_and_within_strata(strata, effect, p, low, high):
-    batch = batch_of("ETA", group_moments(strata), lambda i: Rows(GROUP, Y, STRATUM, {}))
+    batch = batch_of("ETA", group_moments(strata), Rows(GROUP, Y, STRATUM, {}))
     procedure = procedure_for(batch.metric, strata=strata)
     found, _ = procedure.p_values(batch, 0.05)
     assert batch.effect == pytest.approx(effect, rel=1e-11)
@@ -80,7 +80,7 @@ def test_eta_alone_and_within_strata(strata, effect, p, low, high):
 def test_rank_within_strata(alpha, bounds):
     counts = np.zeros((1, 2, 8, 8), dtype=np.int64)
     np.add.at(counts[0], (np.repeat([0, 1], 10), RANK_Y, RANK_X), 1)
-    batch = batch_of("RANK", Counts(counts), lambda i: Rows(RANK_X, RANK_Y, np.repeat([0, 1], 10), {}))
+    batch = batch_of("RANK", Counts(counts), Rows(RANK_X, RANK_Y, np.repeat([0, 1], 10), {}))
     procedure = procedure_for(batch.metric, strata=2)
     p, _ = procedure.p_values(batch, 0.05)
     assert batch.effect == pytest.approx(0.780185758514, rel=1e-11)

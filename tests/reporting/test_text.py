@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 import report_builders as build
 
+from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.ink import Ink
+from fairtest.reporting.numbers import scale_for
 from fairtest.reporting.tables import boxed, display_width, table_lines
 from fairtest.reporting.text import render_text
 
@@ -15,7 +18,8 @@ REPORTS = build.all_reports()
 
 def test_it_says_what_the_papers_figure_says():
     text = render_text(build.income_report())
-    assert text.index("Whole population") < text.index("1. age > 46") < text.index("2. education ≤ 9")
+    places = [text.index(words) for words in ("\nWhole population", "\n1. age > 46", "\n2. education ≤ 9")]
+    assert places == sorted(places)
     assert "Population of size 1,444; p-value = 1e-37 ; DIFF = [−39.2, −24.8] points" in text
     assert "simultaneous 95 % interval; estimate −32.5 points; single interval [−36.5, −28.0]" in text
     assert ">50K   │ 417 (44.1 %) │  58 (11.6 %) │   475 ( 32.9 %)" in text
@@ -118,3 +122,68 @@ def test_budgets_and_false_discovery_rates_are_told():
 def test_the_call_that_was_made_is_shown_as_given():
     text = render_text(build.income_report(repeat="ft.audit(frame, protected='sex', output='income')"))
     assert "Repeat it: ft.audit(frame, protected='sex', output='income')" in text
+
+
+def test_it_has_the_order_of_the_page():
+    text = render_text(build.income_report())
+    parts = ("Income differs by sex", "chance that even one", "827 candidate", "Left out", "All findings by sex")
+    places = [text.index(part) for part in (*parts, "Whole population\n", "How to read", "How it was done")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_colour_adds_nothing_but_colour(name, width):
+    plain, coloured = (render_text(REPORTS[name], width, color=color) for color in (False, True))
+    assert "\x1b[1m" in coloured
+    assert [line.rstrip() for line in re.sub(r"\x1b\[\d*m", "", coloured).splitlines()] == plain.splitlines()
+
+
+def test_rates_are_bars_on_one_scale_with_their_intervals():
+    lines = rate_lines(build.income_by_sex([[50, 75], [50, 25]]), 0, 80, Ink(color=False))
+    female, male = lines[1:]
+    assert lines[0] == "Share with income = >50K, each with its 95 % interval:"
+    assert female.startswith("Female")
+    assert abs(male.count("█") - 2 * female.count("█")) <= 1  # eighths of a character make up the rest
+    assert female.index("┤") < male.index("┤")
+    assert female.endswith(" 25.0 % [17.5, 34.3]")
+    assert male.endswith(" 50.0 % [40.4, 59.6]")
+
+
+def test_a_rate_of_nobody_has_no_bar():
+    lines = rate_lines(build.income_by_sex([[50, 0], [50, 0]]), 0, 80, Ink(color=False))
+    assert lines[1].split() == ["Female", "–"]
+
+
+def test_many_groups_have_no_bars():
+    table = build.counts("o", "s", ("no", "yes"), [f"g{i}" for i in range(13)], [[5] * 13, [4] * 13])
+    assert rate_lines(table, 0, 80, Ink(color=False)) == []
+
+
+def test_effects_stand_on_one_axis_with_the_whole_population():
+    whole, part, weak = build.income_population(), build.income_finding(), build.income_finding(interval=(-0.6, 0.1))
+    rows = [ForestRow("Everyone", whole, whole=True), ForestRow("a", part), ForestRow("b", weak, clear=False)]
+    lines = forest_lines(rows, scale_for("DIFF"), 100, Ink(color=False))
+    everyone, clear, unclear, ticks = lines
+    assert everyone.index("◆") == clear.index("┊")  # the dotted line is the population's
+    assert clear.index("●") < everyone.index("◆") < clear.index("│")  # further from no link
+    assert unclear.index("○") == clear.index("●")
+    assert unclear.index("├") < clear.index("├")
+    assert "−60" in ticks
+    assert "−32.5 [−39.2, −24.8]   1,444 people" in clear
+    assert "◆" not in "".join(forest_lines(rows, scale_for("DIFF"), 50, Ink(color=False)))
+
+
+def test_an_interval_that_leaves_the_axis_is_an_arrow():
+    rows = [ForestRow("Everyone", build.ratio_finding())]
+    (line, _) = forest_lines(rows, scale_for("RATIO"), 100, Ink(color=False))
+    assert "▸" in line
+
+
+def test_strata_stand_on_one_axis():
+    text = render_text(build.berkeley_report())
+    block = text[text.index("\nBy department") : text.index("* department = A")]
+    assert re.search(r"All, given department .*◇.* \+4\.5 \[−3\.5, \+9\.8\]", block)
+    assert re.search(r"department = A .*●", block)
+    assert re.search(r"department = B .*○", block)
+    assert re.search(r"department = G .*– +12 people", block)

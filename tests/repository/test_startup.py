@@ -7,12 +7,14 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "jinja2")
+HEAVY = ("numpy", "polars", "scipy", "pandas", "pyarrow", "jinja2", "rich", "tomllib")
 STARTS = {
     "import": "import fairtest",
     "help": "from fairtest.cli.main import cli; cli(['--help'])",
     "help of test": "from fairtest.cli.main import cli; cli(['test', '--help'])",
     "help of errors": "from fairtest.cli.main import cli; cli(['errors', '--help'])",
+    "help of inspect": "from fairtest.cli.main import cli; cli(['inspect', '-h'])",
+    "completion": "from fairtest.cli.main import cli; cli(['completion', 'bash'])",
     "version": "from fairtest.cli.main import cli; cli(['--version'])",
     "a wrong option": "from fairtest.cli.main import cli; cli(['test', '--no-such-option'])",
 }

@@ -9,7 +9,7 @@ import fairtest as ft
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["crossed", "metrics_of", "orders_of", "pairs_of", "tab"]
+__all__ = ["crossed", "labels_of", "metrics_of", "orders_of", "pairs_of", "tab"]
 
 
 def crossed(name: str) -> str | tuple[str, ...]:
@@ -82,3 +82,28 @@ def tab(delimiter: str | None) -> str | None:
     ('\t', ';')
     """
     return "\t" if delimiter in (r"\t", "tab") else delimiter
+
+
+def labels_of(given: Iterable[str]) -> dict[str, str | dict[str, str]]:
+    """Return the values of ``--label`` as a mapping from a column to its words, or to those of its values.
+
+    Where both are given, the column itself goes by the empty value.
+
+    Examples
+    --------
+    >>> labels_of(["sex:Female=women", "sex=gender", "job=profession"])
+    {'sex': {'Female': 'women', '': 'gender'}, 'job': 'profession'}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        place, equals, words = text.rpartition("=")
+        column, _, value = place.partition(":")
+        if not (column and equals and words.strip()):
+            raise ft.InputError(
+                f"--label {text!r}: must be COLUMN:VALUE=WORDS or COLUMN=WORDS: --label sex:Female=women."
+            )
+        known = found.setdefault(column, {})
+        if value in known:
+            raise ft.InputError(f"--label: {place!r} is given twice. Give it words once.")
+        known[value] = words
+    return {column: words[""] if set(words) == {""} else words for column, words in found.items()}

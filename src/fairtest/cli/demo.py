@@ -10,6 +10,7 @@ import click
 
 import fairtest as ft
 from fairtest.cli.errors import show_traceback
+from fairtest.cli.helping import Command, Option
 from fairtest.cli.outputs import check_folder, text_width
 
 if TYPE_CHECKING:
@@ -18,8 +19,23 @@ if TYPE_CHECKING:
 __all__ = ["admissions", "demo", "discounts"]
 
 
-@click.command()
-@click.option("--out", default="fairtest-demo", show_default=True, metavar="DIR", help="Where the HTML reports go.")
+EPILOG = """\b
+Examples:
+  fairtest demo
+  fairtest demo --out reports"""
+
+
+@click.command(cls=Command, epilog=EPILOG)
+@click.option(
+    "--out",
+    cls=Option,
+    default="fairtest-demo",
+    show_default=True,
+    metavar="DIR",
+    essential=True,
+    section="Output",
+    help="Where the HTML reports go.",
+)
 @show_traceback
 def demo(out: str) -> None:
     """Show what FairTest finds, on data it makes itself.

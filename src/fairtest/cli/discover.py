@@ -8,8 +8,9 @@ import click
 
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
+from fairtest.cli.complete import columns
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, Command, Option, with_options
+from fairtest.cli.options import CONFIG, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, Command, Option, with_options
 
 __all__ = ["discover"]
 
@@ -28,12 +29,15 @@ LABELS = (
         metavar="COLUMN",
         multiple=True,
         required=True,
+        essential=True,
+        shell_complete=columns,
         help="A column of label sets, or columns of 0 and 1: repeat, or 'tag_*' for all that fit.",
     ),
     Option(
         ["--separator"],
         section="Labels",
         metavar="TEXT",
+        essential=True,
         help="What is between two labels, where one column has them as text: '|'.",
     ),
     Option(
@@ -41,6 +45,7 @@ LABELS = (
         section="Labels",
         type=int,
         default=35,
+        essential=True,
         show_default=True,
         help="How many labels to keep in each group of people.",
     ),
@@ -57,7 +62,16 @@ LABELS = (
 
 @click.command(cls=Command, epilog=EPILOG)
 @click.argument("data")
-@with_options(LABELS, tuple(o for o in ROLES if o.name not in {"output", "favourable"}), SOURCE, SEARCH, TEST, OUTPUT)
+@with_options(
+    LABELS,
+    tuple(o for o in ROLES if o.name not in {"output", "favourable"}),
+    SOURCE,
+    tuple(o for o in WORDS if o.name != "outcome"),
+    SEARCH,
+    TEST,
+    OUTPUT,
+    CONFIG,
+)
 @show_traceback
 @click.pass_context
 def discover(ctx: click.Context, /, data: str, **options: Any) -> None:

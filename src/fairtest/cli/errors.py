@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,13 +10,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import fairtest as ft
+from fairtest.cli.helping import HelpContext, short_help_option
+from fairtest.cli.translate import in_options, options_by_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["CarefulGroup", "show_traceback"]
+__all__ = ["EXITS", "CarefulGroup", "show_traceback"]
 
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
+EXITS = {
+    0: "done",
+    FOUND: "something was reported (only with --fail-on-findings)",
+    MISTAKE: "the input or an option is wrong; one line on stderr says which",
+    EXHAUSTED: "the budget of test sets is exhausted",
+    FAULT: "a fault of FairTest",
+    INTERRUPTED: "interrupted",
+}
+"""What the exit codes mean."""
 _TRACEBACK = "fairtest.traceback"
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
@@ -27,15 +39,26 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 class CarefulGroup(click.Group):
     """A group of commands that never shows a traceback unless asked to."""
 
+    context_class = HelpContext
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, ``-h`` among them."""
+        return [*super().get_params(ctx), short_help_option()]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the commands in the order in which one meets them."""
+        return list(self.commands)
+
     def main(  # type: ignore[override]  # it always exits, as click's own does in standalone mode
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
         """Run the command line and exit with its code."""
         extra["standalone_mode"] = False
+        extra.setdefault("color", _colour())
         try:
             code = super().main(args, prog_name, **extra)
         except Exception as error:
-            code = _say(error)
+            code = _say(error, self)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -65,26 +88,35 @@ def show_traceback(function: Function) -> Function:
     return option(function)
 
 
-def _say(error: Exception) -> int:
+def _colour() -> bool | None:
+    """Return False where NO_COLOR asks for none; None lets the terminal decide."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _say(error: Exception, group: click.Group) -> int:
     """Write one line about an error and return the exit code."""
     if isinstance(error, click.Abort):
-        click.echo("fairtest: interrupted; no report was written.", err=True)
+        _line("interrupted; no report was written.")
         return INTERRUPTED
     if isinstance(error, _HELP):
         error.show()
         return MISTAKE
-    message, code = _explained(error)
-    click.echo(f"fairtest: {' '.join(message.splitlines())}", err=True)
+    message, code = _explained(error, group)
+    _line(message)
     return code
 
 
-def _explained(error: Exception) -> tuple[str, int]:
+def _line(message: str) -> None:
+    start = click.style("fairtest:", fg="red", bold=True)
+    click.echo(f"{start} {' '.join(message.splitlines())}", err=True, color=_colour())
+
+
+def _explained(error: Exception, group: click.Group) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return error.format_message() + _where_to_look(error), MISTAKE
-    if isinstance(error, ft.BudgetExhausted):
-        return str(error), EXHAUSTED
     if isinstance(error, ft.FairTestError):
-        return str(error), MISTAKE
+        words = in_options(getattr(error, "brief", "") or str(error), options_by_argument(group))
+        return words, EXHAUSTED if isinstance(error, ft.BudgetExhausted) else MISTAKE
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}.", MISTAKE
     if isinstance(error, MemoryError):

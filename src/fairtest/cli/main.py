@@ -7,25 +7,24 @@ import sys
 import click
 
 from fairtest import __version__
+from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
-from fairtest.cli.errors import CarefulGroup, show_traceback
+from fairtest.cli.errors import EXITS, CarefulGroup, show_traceback
+from fairtest.cli.explain import explain
+from fairtest.cli.init import init
+from fairtest.cli.inspect import inspect
 from fairtest.cli.profile import errors
+from fairtest.cli.report import report
+from fairtest.cli.status import status
 from fairtest.cli.test import test
 
 __all__ = ["cli", "main"]
 
-EPILOG = """\b
-Exit codes:
-  0    done
-  1    something was reported (only with --fail-on-findings)
-  2    the input or an option is wrong; one line on stderr says which
-  3    the budget of test sets is exhausted
-  4    a fault of FairTest
-  130  interrupted"""
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXITS.items())
 
 
-@click.group(cls=CarefulGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CarefulGroup, epilog=EPILOG)
 @click.version_option(__version__, "--version", prog_name="fairtest", message="%(prog)s %(version)s")
 @show_traceback
 def cli() -> None:
@@ -37,14 +36,13 @@ def cli() -> None:
     \b
     Start here:
       fairtest demo
+      fairtest inspect people.csv
       fairtest test people.csv -p sex -o income
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
-cli.add_command(demo)
-cli.add_command(discover)
-cli.add_command(test)
-cli.add_command(errors)
+for _command in (demo, inspect, test, discover, errors, init, status, explain, report, completion):
+    cli.add_command(_command)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
@@ -17,27 +17,39 @@ import fairtest as ft
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Outputs", "check_folder", "text_width"]
+    from fairtest.workspace.showing import AsShown
+
+__all__ = ["FORMS", "OUTPUTS", "Outputs", "check_folder", "text_color", "text_width"]
 
 STDOUT = "-"
+FORMS = ("json", "html", "text", "csv", "markdown")
+"""What a report can be written as: an option and a method of the report for each."""
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files and the folder a report is to be written to; ``-`` stands for stdout, in place of the text."""
+    """The files and the folders a report is to be written to; ``-`` stands for stdout, in place of the text."""
 
     out: str | None = None
     json: str | None = None
     html: str | None = None
     text: str | None = None
+    csv: str | None = None
+    markdown: str | None = None
+    figures: str | None = None
 
     @property
     def _files(self) -> dict[str, str]:
-        given = {"--json": self.json, "--html": self.html, "--text": self.text}
+        given = {f"--{form}": getattr(self, form) for form in FORMS}
+        return {option: path for option, path in given.items() if path is not None}
+
+    @property
+    def _folders(self) -> dict[str, str]:
+        given = {"--out": self.out, "--figures": self.figures}
         return {option: path for option, path in given.items() if path is not None}
 
     def __bool__(self) -> bool:
-        return self.out is not None or bool(self._files)
+        return bool(self._files or self._folders)
 
     def check(self, data: str) -> None:
         """Raise if something cannot be written, or would replace the data, before any work is done."""
@@ -51,29 +63,30 @@ class Outputs:
             seen[place] = option
             if path != STDOUT:
                 _check_file(option, Path(path))
-        if self.out is not None:
-            check_folder("--out", Path(self.out))
+        for option, path in self._folders.items():
+            check_folder(option, Path(path))
 
-    def write(self, report: ft.Report) -> Iterator[str]:
-        """Write the report everywhere, show it on stdout, and yield the paths written."""
+    def write(self, report: ft.Report | AsShown, prefix: str = "") -> Iterator[str]:
+        """Write the report everywhere, show it on stdout, and yield the paths written.
+
+        ``prefix`` tells the files of several reports in one folder apart.
+        """
         if self.out is not None:
             from fairtest.reporting.files import save  # only when there is something to save
 
-            yield from map(str, save(report, self.out, _stem(report)))
-        forms: dict[str, Callable[[], str]] = {
-            "--json": report.to_json,
-            "--html": report.to_html,
-            "--text": report.to_text,
-        }
+            yield from map(str, save(report, self.out, prefix + _stem(report)))
+        if self.figures is not None:
+            yield from map(str, report.save_figures(self.figures))
+        forms: dict[str, Callable[[], str]] = {f"--{form}": getattr(report, f"to_{form}") for form in FORMS}
         for option, path in self._files.items():
             if path != STDOUT:
                 _write(path, forms[option]())
                 yield path
         shown = next((option for option, path in self._files.items() if path == STDOUT), None)
-        click.echo(forms[shown]() if shown else report.to_text(width=text_width()), nl=False)
+        click.echo(forms[shown]() if shown else report.to_text(width=text_width(), color=text_color()), nl=False)
 
 
-def _stem(report: ft.Report) -> str:
+def _stem(report: ft.Report | AsShown) -> str:
     """Return the name of the files in the folder, safe whatever the output is called."""
     return re.sub(r"[^\w.-]+", "_", f"{report.kind}-{report.output}")[:80]
 
@@ -110,3 +123,12 @@ def _check_writable(option: str, path: Path, folder: Path) -> None:
 def text_width() -> int:
     """Return the width for text on stdout: the terminal's, at most 120; 100 elsewhere."""
     return min(get_terminal_size().columns, 120) if sys.stdout.isatty() else 100
+
+
+def text_color() -> bool:
+    """Whether text on stdout has colours: on a terminal that can show them, unless ``NO_COLOR`` is set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+OUTPUTS = tuple(field.name for field in fields(Outputs))
+"""The options that say where a report goes."""

@@ -9,7 +9,7 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, Command, with_options
+from fairtest.cli.options import CONFIG, ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, Command, with_options
 
 __all__ = ["errors"]
 
@@ -23,7 +23,7 @@ Examples:
 
 @click.command(cls=Command, epilog=EPILOG)
 @click.argument("data")
-@with_options(ROLES, ERRORS, SOURCE, SEARCH, TEST, OUTPUT)
+@with_options(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
 @show_traceback
 @click.pass_context
 def errors(ctx: click.Context, /, data: str, **options: Any) -> None:

@@ -9,7 +9,7 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, Command, with_options
+from fairtest.cli.options import CONFIG, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, Command, with_options
 
 __all__ = ["test"]
 
@@ -26,7 +26,7 @@ promise of --conf holds for one run."""
 
 @click.command(cls=Command, epilog=EPILOG)
 @click.argument("data")
-@with_options(ROLES, SOURCE, SEARCH, TEST, OUTPUT)
+@with_options(ROLES, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
 @show_traceback
 @click.pass_context
 def test(ctx: click.Context, /, data: str, **options: Any) -> None:

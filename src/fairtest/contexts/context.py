@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,17 @@ class Predicate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "op", Op(self.op))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, since searches look predicates up by the hundred thousand."""
+        return hash((self.column, self.op, self.value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_hash"}  # texts hash anew in each process
 
     @property
     def rank(self) -> float:

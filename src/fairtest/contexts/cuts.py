@@ -71,13 +71,15 @@ def conditions_of(
     Every predicate must be one that :func:`children` can give for its axis.
     """
     known: dict[Predicate, Condition] = {}
-
-    def condition(predicate: Predicate) -> Condition:
-        if predicate not in known:
-            known[predicate] = _condition(predicate, _present(axis_of(predicate.column)))
-        return known[predicate]
-
-    return tuple(tuple(condition(p) for p in context.predicates) for context in contexts)
+    same: dict[int, Condition] = {}  # contexts share the very objects, whose identity is cheaper than their hash
+    contexts = tuple(contexts)
+    for context in contexts:
+        for p in context.predicates:
+            if id(p) not in same:
+                if p not in known:
+                    known[p] = _condition(p, _present(axis_of(p.column)))
+                same[id(p)] = known[p]
+    return tuple(tuple([same[id(p)] for p in context.predicates]) for context in contexts)
 
 
 def _present(axis: Axis | None) -> Axis:

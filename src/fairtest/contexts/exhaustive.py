@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import items
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.joint import collapse, membership
+from fairtest.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -46,6 +49,8 @@ MOST_NUMBERS = 4_000_000
 """The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
 MOST_CELLS = 1 << 25
 """The most numbers a table of conjunctions over the same attributes may hold."""
+MOST_WAITING = 1 << 19
+"""How many numbers may wait to be evaluated together: enough that a call costs nothing, few enough for a cache."""
 WIDE = 5000
 """From this many candidates on, only those are kept that stand out from the larger contexts around them …"""
 LEAST_LINK = 0.5
@@ -158,6 +163,7 @@ def conjunctions(
     depth: int,
     min_people: float,
     every: bool = False,
+    tell: Tell = silent,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
@@ -169,11 +175,17 @@ def conjunctions(
     tables: dict[tuple[int, ...], _Sums] = {(): _Sums.of(engine.total(TRAIN, target), strength, target)}
     found: list[_Kept] = []
     looked_at = 0
+    sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
     for k in range(1, depth + 1):
         here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
         deeper: dict[tuple[int, ...], _Sums] = {}
-        for chosen in combinations(range(len(axes)), k):
-            joint = engine.joint(TRAIN, [here[i].axis for i in chosen], target)
+        waiting: list[_Conjunctions] = []
+        held = 0
+        every_choice = list(combinations(range(len(axes)), k))
+        joints = engine.joints(TRAIN, [[here[i].axis for i in chosen] for chosen in every_choice], target)
+        for chosen, joint in zip(every_choice, joints, strict=True):
+            tell(done / sets)
+            done += 1
             sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
             if k == FINE_DEPTH < depth:
                 coarse = collapse(joint, [next_axes[i].matrix for i in chosen])
@@ -181,10 +193,12 @@ def conjunctions(
             elif k < depth:
                 deeper[chosen] = sums
             around = [tables[chosen[:place] + chosen[place + 1 :]] for place in range(k)]
-            evaluated = _Evaluated([here[i] for i in chosen], sums, around, target, strength, min_people)
-            looked_at += int(np.count_nonzero(evaluated.enough))
-            keep = evaluated.populated if every else evaluated.peaks
-            found.append(_Kept([here[i] for i in chosen], np.argwhere(keep), evaluated.z[keep], evaluated.link[keep]))
+            waiting.append(_Conjunctions([here[i] for i in chosen], sums, around, min_people))
+            held += waiting[-1].numbers
+            if held > MOST_WAITING:
+                looked_at += _judge(waiting, found, target, strength, every)
+                held = 0
+        looked_at += _judge(waiting, found, target, strength, every)
         tables = deeper
     return _gathered(found, looked_at, wide=looked_at > WIDE and not every)
 
@@ -202,54 +216,87 @@ class _Sums:
         return cls(sums, strength.sizes(sums, target))
 
 
-class _Evaluated:
+class _Conjunctions:
     """All conjunctions over the same attributes: arrays with one axis for each attribute's predicates.
 
     ``around`` are the larger contexts: those over all attributes but the first, all but the second, and so on.
+
+    Attributes
+    ----------
+    populated
+        Which have enough people, and fewer than each larger one.
+    at
+        Where those are.
     """
 
-    def __init__(
-        self,
-        axes: Sequence[ItemAxis],
-        here: _Sums,
-        around: Sequence[_Sums],
-        target: Target,
-        strength: Strength,
-        min_people: float,
-    ) -> None:
-        self._axes = axes
-        size = here.size
-        self.enough: BoolArray = size >= max(min_people, 1)
+    def __init__(self, axes: Sequence[ItemAxis], here: _Sums, around: Sequence[_Sums], min_people: float) -> None:
+        self.axes = axes
+        self._here = here
+        self._around = around
+        self.populated: BoolArray = here.size >= max(min_people, 1)
         for place, larger in enumerate(around):
-            self.enough &= size < np.expand_dims(larger.size, place)
-        self.populated = self.enough.copy()
-        self.z, self.link = np.full(size.shape, np.nan), np.full(size.shape, np.inf)
-        at = np.nonzero(self.enough)
-        if at[0].size:
-            self.z[at], self.link[at] = self._evidence(at, here, around, target, strength)
-        self.enough &= ~np.isnan(self.z)
+            self.populated &= here.size < np.expand_dims(larger.size, place)
+        self.at = np.nonzero(self.populated)
 
-    @staticmethod
-    def _evidence(
-        at: tuple[IntArray, ...], here: _Sums, around: Sequence[_Sums], target: Target, strength: Strength
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the deviates of some conjunctions, and the smallest of those against the rest of a larger context."""
-        inside, many = here.sums[at], at[0].size
-        larger_at = [at[:place] + at[place + 1 :] for place in range(len(around))]
-        outside = [larger.sums[where] - inside for larger, where in zip(around, larger_at, strict=True)]
-        everything = strength.evidence(target.wrap(_cell_by_cell([inside, *outside])))
-        evidence = everything[:many]
-        smallest = np.full(many, np.inf)
-        for number, (larger, where) in enumerate(zip(around, larger_at, strict=True), start=1):
-            link = evidence.beyond(everything[number * many : (number + 1) * many], strength.metric.signed)
-            known = (larger.size[where] - here.size[at] >= FEWEST_OUTSIDE) & ~np.isnan(link)
-            smallest = np.where(known, np.minimum(smallest, link), smallest)
-        return evidence.z, smallest
+    def __len__(self) -> int:
+        return int(self.at[0].size)
 
     @property
-    def peaks(self) -> BoolArray:
-        """Candidates that no neighbouring threshold of one of their predicates shows more surely."""
-        return peaks(np.abs(np.nan_to_num(self.z)), self.enough, self._axes)
+    def numbers(self) -> int:
+        """How many numbers are held to judge them."""
+        cells = prod(self._here.sums.shape[len(self.axes) :])
+        return self._here.sums.size + len(self) * (1 + len(self._around)) * cells
+
+    def sums(self) -> list[NDArray[Any]]:
+        """Return the sums of those with enough people, and of the rest of each larger context."""
+        inside = self._here.sums[self.at]
+        return [inside, *(larger.sums[where] - inside for larger, where in self._larger())]
+
+    def rests(self) -> list[IntArray]:
+        """Return how many people the rest of each larger context has."""
+        inside = self._here.size[self.at]
+        return [larger.size[where] - inside for larger, where in self._larger()]
+
+    def _larger(self) -> Iterator[tuple[_Sums, tuple[IntArray, ...]]]:
+        for place, larger in enumerate(self._around):
+            yield larger, self.at[:place] + self.at[place + 1 :]
+
+    def kept(self, z: FloatArray, link: FloatArray, every: bool) -> _Kept:
+        """Return what is kept, given the deviates of those with enough people."""
+        if every:
+            return _Kept(self.axes, np.argwhere(self.populated), z, link)
+        known = ~np.isnan(z)
+        if any(axis.runs for axis in self.axes):
+            sure = np.full(self.populated.shape, -np.inf)
+            sure[self.at] = np.where(known, np.abs(z), -np.inf)
+            known &= peaks(sure, sure >= 0, self.axes)[self.at]
+        places = np.stack(self.at, axis=1)[known]
+        return _Kept(self.axes, places, z[known], link[known])
+
+
+def _judge(waiting: list[_Conjunctions], found: list[_Kept], target: Target, strength: Strength, every: bool) -> int:
+    """Move conjunctions from the waiting ones to those found, if they are kept; return how many were evaluated.
+
+    One evaluation for those over many sets of attributes, since most sets have few.
+    """
+    some = [each for each in waiting if len(each)]
+    if not some:
+        waiting.clear()
+        return 0
+    many = sum(map(len, some))
+    parts = [part for place in zip(*(each.sums() for each in some), strict=True) for part in place]
+    evidence = strength.evidence(target.wrap(_cell_by_cell(parts)))
+    here, link = evidence[:many], np.full(many, np.inf)
+    rests = zip(*(each.rests() for each in some), strict=True)
+    for number, people in enumerate(rests, start=1):
+        beyond = here.beyond(evidence[number * many : (number + 1) * many], strength.metric.signed)
+        known = (np.concatenate(people) >= FEWEST_OUTSIDE) & ~np.isnan(beyond)
+        link = np.where(known, np.minimum(link, beyond), link)
+    ends = np.cumsum([len(each) for each in some])[:-1]
+    for each, z, least in zip(some, np.split(here.z, ends), np.split(link, ends), strict=True):
+        found.append(each.kept(z, least, every))
+    waiting.clear()
+    return int(np.count_nonzero(~np.isnan(here.z)))
 
 
 def peaks(sure: FloatArray, enough: BoolArray, axes: Sequence[ItemAxis]) -> BoolArray:

@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from fairtest.contexts.exhaustive import COARSE
 from fairtest.contexts.scoring import aggregate_score, child_sums, rounded
-from fairtest.contexts.tree import Split
+from fairtest.contexts.tree import LookedAt, Split, carried_out
+from fairtest.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
     from fairtest.contexts.scoring import Strength
     from fairtest.contexts.search import SearchSettings
-    from fairtest.contexts.tree import ChildTable, Node
+    from fairtest.contexts.tree import ChildTable, Cut, Node
     from fairtest.data.axes import Axis
     from fairtest.engine.contract import LabelCounter
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
@@ -105,51 +107,62 @@ class LabelScorer:
         axes: Sequence[Axis],
         places: IntArray,
         settings: SearchSettings,
+        looked_at: LookedAt | None = None,
     ) -> None:
         self._counter = counter
         self._strength = strength
         self._axes = sorted(axes, key=lambda a: a.column)
         self._places = places
         self._settings = settings
-        self._node: IntArray = np.zeros(counter.n_people, dtype=np.int64)
-        self.looked_at = 1
+        self._frontier = counter.frontier()
+        self.looked_at = LookedAt() if looked_at is None else looked_at
 
     def root(self) -> float:
         """Return the strength in the whole population."""
         best = self._strength.best(self._counter.table((), self._places)[None], 0, len(self._places))
         return float(self._strength.together([best])[0])
 
-    def best_splits(self, nodes: Sequence[Node]) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
         """Return the best cut of each node."""
+        self._n_nodes = len(nodes)
         best: list[Split | None] = [None] * len(nodes)
         parent = rounded(np.array([node.strength for node in nodes]))
-        for axis in self._axes:
+        for number, axis in enumerate(self._axes):
+            tell(number / len(self._axes))
+            asked = [i for i, node in enumerate(nodes) if node.allows(axis)]
+            if not asked:
+                continue
             splits = few_splits(axis)
-            strengths, score = self._scores(axis, splits, len(nodes), parent)
-            for i, j in enumerate(score.argmax(axis=1)):
-                known = best[i]
+            strengths, score, looked_at = self._scores(axis, splits, len(nodes), parent)
+            top = score.argmax(axis=1)
+            for i in asked:
+                self.looked_at.add(nodes[i], axis, int(looked_at[i]))
+                j, known = top[i], best[i]
                 if score[i, j] > (parent[i] if known is None else known.score):
                     best[i] = Split(float(score[i, j]), axis, int(splits[j]), strengths[i, j])
         return best
 
-    def _scores(self, axis: Axis, splits: IntArray, n_nodes: int, parent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _scores(
+        self, axis: Axis, splits: IntArray, n_nodes: int, parent: FloatArray
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
         target = self._strength.target
         cells = target.n_cells * int(np.prod(target.sum_shape or (1,)))
         children = 3 if axis.thresholds is not None else axis.size
         best: list[FloatArray] = []
         size: IntArray = np.zeros(0, dtype=np.int64)
         for first, last in in_chunks(self._places, cells * n_nodes * max(axis.size, len(splits) * children)):
-            table = self._counter.nodes(self._node, n_nodes, axis, self._places[first:last])
+            table = self._frontier.histogram(axis, self._places[first:last])
             sums = child_sums(axis, table)[:, splits]
             size = self._strength.strength.sizes(sums[:, :, :, 0], target)
             best.append(self._strength.best(sums, first, last))
         enough = size >= max(self._settings.min_people, 1)
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
-        self.looked_at += int(np.count_nonzero(enough))
         strengths = np.where(enough, rounded(self._strength.together(best)), np.nan)
-        return strengths, aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
-    def advance(self, splits: Sequence[Split | None], child: ChildTable) -> None:
-        """Go one level down."""
-        self._node = self._counter.advance(self._node, [None if s is None else s.axis for s in splits], child)
+    def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
+        """Go one level down; a person is in one node of a tree, so that only one tree grows at a time."""
+        axes, every, _ = carried_out(cuts, child, self._frontier.n_nodes)
+        self._frontier.advance(axes, every)

@@ -7,7 +7,8 @@ regressed on those that remain, and the strongest few are kept.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +16,22 @@ import numpy as np
 from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, ItemAxis, item_axes, peaks
+from fairtest.contexts.forest import grow_forest
 from fairtest.contexts.label_scores import LabelScorer, LabelStrength, in_chunks
-from fairtest.contexts.proposals import covered, half_link
+from fairtest.contexts.proposals import covered, cut_short, half_link
 from fairtest.contexts.search import FoundLabels
-from fairtest.contexts.tree import grow
+from fairtest.contexts.tree import LookedAt, grow
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.joint import collapse
 from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
 from fairtest.metrics.regression import linear, multinomial
+from fairtest.progress import part, silent
 from fairtest.summaries import by_stratum
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -45,12 +49,16 @@ __all__ = ["LabelSearcher"]
 
 MOST_CONTEXTS = 100
 """In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
+GROWN = ("tree", "forest")
+"""The searches whose nodes are taken as they are …"""
 MOST_TREE = 500
-"""Where only the tree is wanted: all of its nodes, up to so many."""
+"""… up to so many."""
 DEPTH = 2
 """Conjunctions of more predicates come from the tree."""
 MOST_NUMBERS = 200_000_000
 """The most numbers that the tables of all conjunctions and labels may hold together; beyond, single predicates only."""
+MOST_AHEAD = 1 << 20
+"""About how many numbers of contexts to come are counted together."""
 SCREEN = 1.0
 """A label is looked at further in a context if its own association is so many standard deviations from none."""
 MOST_COEFFICIENTS = 200
@@ -74,6 +82,7 @@ class LabelSearcher:
         strength: Strength,
         settings: SearchSettings,
         table: Table,
+        tell: Tell = silent,
     ) -> None:
         self._engine = engine
         self._target = target
@@ -84,6 +93,10 @@ class LabelSearcher:
         self._labels = labels
         self._counter = engine.label_counter(TRAIN, target, labels)
         self._tables: dict[Context, NDArray[Any]] = {}
+        self._ahead: dict[Context, NDArray[Any]] = {}
+        self._looked_at: IntArray | None = None
+        self._tell = tell
+        self._notes: tuple[str, ...] = ()
 
     def find(self, top_k: int, min_people: float) -> FoundLabels:
         """Return the labels and contexts to test.
@@ -106,7 +119,9 @@ class LabelSearcher:
         strongest = places[first[:top_k]]
         for place in strongest.tolist():
             kept.setdefault(place, [])
-        for context in contexts:
+        last = part(self._tell, 2, 3)
+        for number, context in enumerate(self._counted(contexts, places)):
+            last(number / len(contexts))
             here, link = self.evidence(context, places)
             weight = half_link(here, link)
             first = self.ranked(context, places, here)[:top_k]
@@ -116,7 +131,7 @@ class LabelSearcher:
 
     def _told(self, z: FloatArray, link: FloatArray) -> BoolArray:
         """Return which labels are worth a test in a context: those that are not simply like everywhere."""
-        if self._settings.search == "tree":
+        if self._settings.search in GROWN:
             return ~np.isnan(z)
         return (np.abs(np.nan_to_num(z)) >= SCREEN) & (link >= LEAST_LINK)
 
@@ -143,24 +158,32 @@ class LabelSearcher:
             np.array([e[0] for e in entries], dtype=int),
             tuple(strongest.tolist()),
             len(self._labels) - n_places,
+            notes=self._notes,
         )
 
     def known(self, places: IntArray, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
         """Return evidence and sign of given labels in given contexts, entry by entry."""
         z = np.zeros(len(places))
-        for context in dict.fromkeys(contexts):
-            at = np.array([i for i, c in enumerate(contexts) if c == context])
-            z[at] = self._strength.evidence(self._target.wrap(self._table_of(context, places[at]))).z
+        for at, table in self._tables_of(places, contexts):
+            z[at] = self._strength.evidence(self._target.wrap(table)).z
         return self._weight(np.minimum(np.abs(np.nan_to_num(z)), MOST)), self._sign(z)
 
     def by_stratum(self, places: IntArray, contexts: Sequence[Context]) -> FloatArray:
         """Return the evidence in each stratum of given labels in given contexts, row by row."""
         z = np.zeros((len(places), self._target.n_strata))
-        for context in dict.fromkeys(contexts):
-            at = np.array([i for i, c in enumerate(contexts) if c == context])
-            summary = by_stratum(self._target.wrap(self._table_of(context, places[at])))
+        for at, table in self._tables_of(places, contexts):
+            summary = by_stratum(self._target.wrap(table))
             z[at] = self._strength.evidence(summary).z.reshape(at.size, -1)
         return np.minimum(np.abs(np.nan_to_num(z)), MOST).ravel()
+
+    def _tables_of(self, places: IntArray, contexts: Sequence[Context]) -> Iterator[tuple[IntArray, NDArray[Any]]]:
+        """Yield the entries of each context, and the sums of their labels in it."""
+        entries: dict[Context, list[int]] = {}
+        for i, context in enumerate(contexts):
+            entries.setdefault(context, []).append(i)
+        every = [np.array(at) for at in entries.values()]
+        asked = [(self._conditions(c), places[at]) for c, at in zip(entries, every, strict=True)]
+        return zip(every, self._counter.tables(asked), strict=True)
 
     def _weight(self, evidence: FloatArray) -> FloatArray:
         return np.zeros(len(evidence)) if self._strength.metric.evidence is None else evidence
@@ -209,8 +232,7 @@ class LabelSearcher:
         sums = self._table_of(context, places)
         here = self._strength.evidence(self._target.wrap(sums))
         link = np.full(len(places), np.inf)
-        for i in range(len(context)):
-            around = Context(context.predicates[:i] + context.predicates[i + 1 :])
+        for around in _around(context):
             outside = self._table_of(around, places) - sums
             if self._strength.sizes(outside[:1], self._target)[0] < FEWEST_OUTSIDE:
                 continue
@@ -224,11 +246,30 @@ class LabelSearcher:
     def _table_of(self, context: Context, places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in a context; those of all that larger contexts need are kept."""
         if len(context) > 1:
-            return self._counter.table(self._conditions(context), places)
+            known = self._ahead.get(context) if places is self._looked_at else None
+            return self._counter.table(self._conditions(context), places) if known is None else known
         if context not in self._tables:
             everything = np.arange(len(self._labels))
             self._tables[context] = self._counter.table(self._conditions(context), everything)
         return np.asarray(self._tables[context][places])
+
+    def _counted(self, contexts: Sequence[Context], places: IntArray) -> Iterator[Context]:
+        """Yield contexts whose tables, and those of the larger ones around them, are at hand: many are counted at once.
+
+        The engine may have to go through all people for each count, however many contexts it is of.
+        """
+        step = max(MOST_AHEAD // (self._cells * max(len(places), 1)), 1)
+        for first in range(0, len(contexts), step):
+            some = contexts[first : first + step]
+            wanted = dict.fromkeys(c for context in some for c in (context, *_around(context)))
+            missing = [c for c in wanted if c not in self._tables]
+            everything = np.arange(len(self._labels))
+            asked = [(self._conditions(c), places if len(c) > 1 else everything) for c in missing]
+            found = dict(zip(missing, self._counter.tables(asked), strict=True))
+            self._tables |= {c: table for c, table in found.items() if len(c) <= 1}
+            self._ahead, self._looked_at = {c: table for c, table in found.items() if len(c) > 1}, places
+            yield from some
+        self._ahead = {}
 
     # Which contexts ------------------------------------------------------------------------------------------------
 
@@ -236,21 +277,30 @@ class LabelSearcher:
         """Return the contexts in which labels are tested, and how many were looked at."""
         if not self._axes:
             return [], 0
-        deep, looked_at = self._tree(places) if self._settings.search != "exhaustive" else ([], 0)
-        if self._settings.search == "tree":
+        deep, looked_at = self._trees(places) if self._settings.search != "exhaustive" else ([], 0)
+        if self._settings.search in GROWN:
             return deep[:MOST_TREE], looked_at
         depth = self._depth(places)
+        wanted = min(DEPTH, self._settings.max_depth, len(self._axes))
+        self._notes = cut_short(depth, wanted, tree=self._settings.search != "exhaustive")
         scored, many = self._conjunctions(places, depth)
-        for context in deep:
-            if not covered(context, depth):
-                scored[context] = self._score(*self.evidence(context, places))
+        for context in self._counted([c for c in deep if not covered(c, depth)], places):
+            scored[context] = self._score(*self.evidence(context, places))
         order = sorted(scored, key=lambda c: (-round(scored[c], 9), len(c), str(c)))
         return [c for c in order if scored[c] >= SCREEN][:MOST_CONTEXTS], looked_at + many
 
-    def _tree(self, places: IntArray) -> tuple[list[Context], int]:
+    def _trees(self, places: IntArray) -> tuple[list[Context], int]:
+        """Return the contexts of the guided tree, or of a forest, and how many candidates were looked at."""
         strength = LabelStrength.over(self._strength, self._target, self._counter, places)
-        scorer = LabelScorer(self._counter, strength, self._axes, places, self._settings)
-        found = grow(scorer, self._table, self._settings)
+
+        def scorer(looked_at: LookedAt | None = None) -> LabelScorer:
+            return LabelScorer(self._counter, strength, self._axes, places, self._settings, looked_at)
+
+        tell = part(self._tell, 0, 3)
+        if self._settings.search == "forest":
+            found = grow_forest(scorer, self._table, self._settings, self._axes, LookedAt(), 1, tell)
+        else:
+            found = grow(scorer(), self._table, self._settings, tell)
         return list(found.contexts[1:]), found.looked_at
 
     @staticmethod
@@ -273,37 +323,49 @@ class LabelSearcher:
         axes = item_axes(self._axes, self._table)
         scored: dict[Context, float] = {}
         looked_at = 0
+        sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
+        tell = part(self._tell, 1, 3)
         for k in range(1, depth + 1):
             used = axes if k == 1 else [a.coarse() for a in axes]
-            for chosen in combinations(used, k):
-                score, enough = self._evaluated(chosen, places)
+            every = list(combinations(used, k))
+            asked = [([a.axis for a in chosen], some) for chosen in every for some in self._chunks(chosen, places)]
+            joints = self._counter.joints(asked)
+            for chosen in every:
+                tell(done / sets)
+                done += 1
+                score, enough = self._evaluated(chosen, places, joints)
                 looked_at += int(np.count_nonzero(enough))
                 for at in np.argwhere(peaks(score, enough, chosen)).tolist():
                     predicates = tuple(axis.predicates[j] for axis, j in zip(chosen, at, strict=True))
                     scored[Context(predicates)] = float(score[tuple(at)])
         return scored, looked_at
 
-    def _evaluated(self, axes: tuple[ItemAxis, ...], places: IntArray) -> tuple[FloatArray, BoolArray]:
-        """Return the scores of all conjunctions over the same attributes, and which have enough people."""
+    def _chunks(self, axes: tuple[ItemAxis, ...], places: IntArray) -> list[IntArray]:
+        """Return labels in groups for which the tables of all conjunctions over the same attributes fit in memory."""
+        predicates, codes = (int(np.prod(sizes)) for sizes in zip(*((a.size, a.axis.size) for a in axes), strict=True))
+        return [places[first:last] for first, last in in_chunks(places, self._cells * max(predicates, codes))]
+
+    def _evaluated(
+        self, axes: tuple[ItemAxis, ...], places: IntArray, joints: Iterator[NDArray[Any]]
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the scores of all conjunctions over the same attributes, and which have enough people.
+
+        The next of ``joints`` are the joint tables of :meth:`_chunks`.
+        """
         shape = tuple(axis.size for axis in axes)
         score = np.zeros(shape)
         enough = np.zeros(shape, dtype=bool)
-        for first, last in in_chunks(places, self._cells * max(int(np.prod(shape)), self._codes(axes))):
-            joint = self._counter.joint([a.axis for a in axes], places[first:last])
+        for number, joint in enumerate(islice(joints, len(self._chunks(axes, places)))):
             sums = collapse(joint, [a.matrix for a in axes])
             around = [
                 np.expand_dims(collapse(joint.sum(axis=i), [a.matrix for j, a in enumerate(axes) if j != i]), i)
                 for i in range(len(axes))
             ]
-            if not first:
+            if not number:
                 enough = self._enough(sums, around)
             if enough.any():
                 score[enough] = np.maximum(score[enough], self._scores(sums, around, enough))
         return score, enough
-
-    @staticmethod
-    def _codes(axes: tuple[ItemAxis, ...]) -> int:
-        return int(np.prod([axis.axis.size for axis in axes]))
 
     def _enough(self, sums: NDArray[Any], around: Sequence[NDArray[Any]]) -> BoolArray:
         """Return which conjunctions have enough people, and fewer than each larger one around."""
@@ -329,6 +391,11 @@ class LabelSearcher:
             known = ~np.isnan(beyond) & (self._strength.sizes(outside[:, :1], self._target) >= FEWEST_OUTSIDE)
             link = np.where(known, np.minimum(link, beyond), link)
         return np.asarray(_stands_out(here.z, link).max(axis=-1))
+
+
+def _around(context: Context) -> list[Context]:
+    """Return the larger contexts that one predicate less gives."""
+    return [Context(context.predicates[:i] + context.predicates[i + 1 :]) for i in range(len(context))]
 
 
 def _stands_out(z: FloatArray, link: FloatArray) -> FloatArray:

@@ -10,11 +10,13 @@ import numpy as np
 from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
+from fairtest.contexts.forest import grow_forest
 from fairtest.contexts.search import Found
-from fairtest.contexts.tree import HistogramScorer, grow
+from fairtest.contexts.tree import HistogramScorer, LookedAt, grow
 from fairtest.data.holdout import TRAIN
 from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
+from fairtest.progress import part, silent
 from fairtest.summaries import by_stratum
 
 if TYPE_CHECKING:
@@ -25,14 +27,17 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import FloatArray
 
-__all__ = ["Searcher", "covered", "half_link"]
+__all__ = ["Searcher", "covered", "cut_short", "half_link"]
 
 EXHAUSTIVE_DEPTH = 3
 MOST_FIXED = 5000
 """The most contexts that are tested on everybody at once."""
+MOST_ROWS = 1 << 23
+"""The most rows that the nodes of trees which grow together may have; at least one tree grows at a time."""
 
 
 class Searcher:
@@ -46,6 +51,7 @@ class Searcher:
         strength: Strength,
         settings: SearchSettings,
         table: Table,
+        tell: Tell = silent,
     ) -> None:
         self._engine = engine
         self._target = target
@@ -53,12 +59,23 @@ class Searcher:
         self._strength = strength
         self._settings = settings
         self._table = table
+        self._tell = tell
 
     def tree(self) -> Found:
         """Return the nodes of the guided tree."""
-        scorer = HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings)
-        found = grow(scorer, self._table, self._settings)
+        found = grow(self._scorer(), self._table, self._settings, self._tell)
         return replace(self.weighted(found.contexts, found.parents, found.looked_at), guided=frozenset(found.contexts))
+
+    def forest(self) -> Found:
+        """Return the nodes of many guided trees on random subsets of the attributes."""
+        people = int(self._strength.sizes(self._engine.total(TRAIN, self._target)[None], self._target)[0])
+        together = max(MOST_ROWS // max(people, 1), 1)
+        looked_at = LookedAt()
+        found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._tell)
+        return self.weighted(found.contexts, found.parents, found.looked_at)
+
+    def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
+        return HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings, looked_at)
 
     def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
         """Return contexts with the evidence for each."""
@@ -86,19 +103,21 @@ class Searcher:
         """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
         axes = item_axes(self._axes, self._table)
         few = None
-        for depth in range(1, feasible_depth(axes, self._target, min(EXHAUSTIVE_DEPTH, self._settings.max_depth)) + 1):
+        wanted, depth = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes)), 0
+        for length in range(1, feasible_depth(axes, self._target, wanted) + 1):
             more = conjunctions(
                 self._engine,
                 self._target,
                 axes,
                 self._strength,
-                depth=depth,
+                depth=length,
                 min_people=self._settings.min_people,
                 every=True,
+                tell=self._tell,
             )
             if len(more.contexts) > MOST_FIXED:
                 break
-            few = more
+            few, depth = more, length
         if few is None and axes:
             raise InputError(
                 f"Without a split the family must be small: single predicates alone make over {MOST_FIXED:,} contexts. "
@@ -106,18 +125,25 @@ class Searcher:
             )
         contexts = (Context(), *(() if few is None else few.contexts))
         nothing = np.zeros(len(contexts))
-        return Found(contexts, (-1,) + (0,) * (len(contexts) - 1), len(contexts), nothing, nothing)
+        parents, notes = (-1,) + (0,) * (len(contexts) - 1), cut_short(depth, wanted, tree=False)
+        return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
 
     def auto(self) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
-        scorer = HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings)
-        return self._union(grow(scorer, self._table, self._settings))
+        return self._union(grow(self._scorer(), self._table, self._settings, part(self._tell, 0, 2)))
 
     def _union(self, tree: Found | None) -> Found:
         axes = item_axes(self._axes, self._table)
-        depth = feasible_depth(axes, self._target, min(EXHAUSTIVE_DEPTH, self._settings.max_depth))
+        wanted = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes))
+        depth = feasible_depth(axes, self._target, wanted)
         few = conjunctions(
-            self._engine, self._target, axes, self._strength, depth=depth, min_people=self._settings.min_people
+            self._engine,
+            self._target,
+            axes,
+            self._strength,
+            depth=depth,
+            min_people=self._settings.min_people,
+            tell=self._tell if tree is None else part(self._tell, 1, 2),
         )
         deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
         others = (Context(), *deep)
@@ -131,7 +157,8 @@ class Searcher:
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
         guided = frozenset(() if tree is None else tree.contexts)
         parents = (-1,) + (0,) * (len(contexts) - 1)
-        return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided)
+        notes = cut_short(depth, wanted, tree is not None)
+        return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided, notes=notes)
 
     def _weight(self, evidence: FloatArray) -> FloatArray:
         """Return evidence that hypotheses may be weighted by: none for a metric whose errors are only guessed."""
@@ -159,6 +186,23 @@ class Searcher:
         known = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
         np.minimum.at(link, child[known], gap[known])
         return here.z, link
+
+
+def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
+    """Return a word about conjunctions that were not looked at because there are too many of them.
+
+    Examples
+    --------
+    >>> cut_short(3, 3, tree=True)
+    ()
+    """
+    if depth >= wanted:
+        return ()
+    every = {0: "No conjunction of conditions was", 1: "Every single condition was"}
+    told = every.get(depth, f"Every conjunction of up to {depth} conditions was")
+    longer = f"there are too many of {depth + 1} to look at them all"
+    rest = "longer ones are those the guided tree came by" if tree else "longer ones were not looked at"
+    return (f"{told} looked at; {longer}: {rest}. Fewer contextual attributes let the search go deeper.",)
 
 
 def covered(context: Context, depth: int) -> bool:

@@ -28,7 +28,11 @@ class SearchSettings:
     aggregate
         A split's score from its children: their mean (``"avg"``, the paper), size-weighted mean, or the best.
     search
-        ``"tree"``, ``"exhaustive"``, or ``"auto"`` for both.
+        ``"tree"``, ``"forest"``, ``"exhaustive"``, or ``"auto"`` for conjunctions and the tree.
+    trees, attributes_per_node
+        How many trees a forest has, and among how many attributes each node chooses (None for a third of them).
+    seed
+        Where the randomness of a forest starts.
     """
 
     max_depth: int
@@ -36,6 +40,9 @@ class SearchSettings:
     estimate: Estimate = "bound"
     aggregate: Aggregate = "max"
     search: str = "tree"
+    trees: int = 1
+    attributes_per_node: int | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +62,8 @@ class Found:
         direction (0 where the metric has none, or it is unknown).
     guided
         The contexts that are nodes of the guided tree, proposed or not; empty where none was grown.
+    notes
+        What the user should know about what was not looked at.
     """
 
     contexts: tuple[Context, ...]
@@ -63,6 +72,7 @@ class Found:
     evidence: FloatArray
     sign: FloatArray
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,24 @@
 
 Starting from everybody, each population is cut along the attribute whose parts show the strongest association, as
 long as some part shows a stronger one than the whole. Every node is a context. Nodes of one depth are counted
-together, in one pass over the rows for each attribute.
+together, for all attributes; so are those of several trees that may cut along different attributes
+(:mod:`fairtest.contexts.forest`), people whom they have in common once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairtest.contexts.context import Context, Predicate
+from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import children
 from fairtest.contexts.scoring import aggregate_score, child_sums, rounded
 from fairtest.contexts.search import Found
 from fairtest.data.holdout import TRAIN
+from fairtest.progress import part, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,13 +29,30 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import FloatArray
 
-__all__ = ["ChildTable", "HistogramScorer", "Node", "Scorer", "Split", "grow"]
+__all__ = [
+    "ChildTable",
+    "Choice",
+    "Cut",
+    "HistogramScorer",
+    "LookedAt",
+    "Node",
+    "Scorer",
+    "Split",
+    "carried_out",
+    "grow",
+    "grown",
+    "merged",
+]
 
 ChildTable: TypeAlias = NDArray[np.int32]
-"""For each node and code of the axis it is cut along, the position of the child; −1 for none."""
+"""For each cut and code of the axis it goes along, the place of the child at the next depth; −1 for none."""
+
+Choice: TypeAlias = "Callable[[Context], frozenset[str]]"
+"""Along which attributes a tree may cut a context."""
 
 MOST_CELLS = 1 << 22
 """The most numbers one batch of candidate tables may hold."""
@@ -41,12 +60,27 @@ MOST_CELLS = 1 << 22
 
 @dataclass
 class Node:
-    """One population of the tree, with its strength on the training set."""
+    """One population of a tree, with its strength on the training set.
 
-    predicates: tuple[Predicate, ...]
+    Attributes
+    ----------
+    place
+        Its position among the different populations of its depth; nodes of several trees with the same people share
+        one.
+    columns
+        The attributes it may be cut along; None for all.
+    """
+
+    context: Context
     conditions: tuple[Condition, ...]
     parent: int
     strength: float
+    place: int = 0
+    columns: frozenset[str] | None = None
+
+    def allows(self, axis: Axis) -> bool:
+        """Whether the node may be cut along an axis."""
+        return self.columns is None or axis.column in self.columns
 
 
 @dataclass
@@ -59,66 +93,123 @@ class Split:
     strengths: FloatArray
 
 
+@dataclass
+class Cut:
+    """A split of the population at a place that is carried out."""
+
+    place: int
+    axis: Axis
+
+
+@dataclass
+class LookedAt:
+    """Counts the candidates that were evaluated, once however many trees come by."""
+
+    total: int = 1
+    _known: set[tuple[Context, str]] = field(default_factory=set)
+
+    def add(self, node: Node, axis: Axis, candidates: int) -> None:
+        """Note that so many parts of a node along an axis were evaluated."""
+        if node.columns is not None:
+            key = (node.context, axis.column)
+            if key in self._known:
+                return
+            self._known.add(key)
+        self.total += candidates
+
+
 class Scorer(Protocol):
     """Evaluates the candidates at one depth."""
 
-    looked_at: int
+    looked_at: LookedAt
 
     def root(self) -> float:
         """Return the strength in the whole population."""
 
-    def best_splits(self, nodes: Sequence[Node]) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], tell: Tell) -> list[Split | None]:
         """Return the best cut of each node, None where no cut is worth it."""
 
-    def advance(self, splits: Sequence[Split | None], child: ChildTable) -> None:
-        """Go one level down: a row of node ``i`` with code ``c`` on the axis of its cut goes to ``child[i, c]``."""
+    def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
+        """Go one level down: people with code ``c`` on the axis of the cut ``i`` go to the place ``child[i, c]``."""
 
 
-def grow(
-    scorer: Scorer, table: Table, settings: SearchSettings, progress: Callable[[int], None] | None = None
-) -> Found:
-    """Grow the tree and return its nodes as contexts."""
-    nodes = [Node((), (), -1, scorer.root())]
-    frontier = [0]
+def grow(scorer: Scorer, table: Table, settings: SearchSettings, tell: Tell = silent) -> Found:
+    """Grow one tree and return its nodes as contexts."""
+    return merged(grown(scorer, table, settings, [None], tell), scorer.looked_at.total)
+
+
+def grown(
+    scorer: Scorer, table: Table, settings: SearchSettings, choices: Sequence[Choice | None], tell: Tell = silent
+) -> list[list[Node]]:
+    """Grow a tree for each choice of attributes, all of them together, and return their nodes."""
+    start, everyone = scorer.root(), Context()
+    trees = [[Node(everyone, (), -1, start, 0, None if c is None else c(everyone))] for c in choices]
+    frontier = [(number, 0) for number in range(len(trees))]
     for depth in range(settings.max_depth):
-        if progress is not None:
-            progress(depth)
-        splits = scorer.best_splits([nodes[i] for i in frontier])
-        child = np.full((len(frontier), 256), -1, dtype=np.int32)
-        grown: list[int] = []
-        for at, (number, split) in enumerate(zip(frontier, splits, strict=True)):
+        splits = scorer.best_splits([trees[t][i] for t, i in frontier], part(tell, depth, settings.max_depth))
+        below = _Below(table)
+        new: list[tuple[int, int]] = []
+        for (t, i), split in zip(frontier, splits, strict=True):
             if split is None:
                 continue
-            parts = children(split.axis, split.number, table[split.axis.column])
-            for (predicate, condition), strength in zip(parts, split.strengths, strict=True):
-                if np.isnan(strength):
-                    continue
-                child[at, list(condition.codes)] = len(grown)
-                grown.append(len(nodes))
-                nodes.append(_child(nodes[number], number, predicate, condition, float(strength)))
-        if not grown:
+            choice = choices[t]
+            for node in below.children(trees[t][i], i, split):
+                node.columns = None if choice is None else choice(node.context)
+                new.append((t, len(trees[t])))
+                trees[t].append(node)
+        if not new:
             break
-        frontier = grown
+        frontier = new
         if depth + 1 < settings.max_depth:
-            scorer.advance(splits, child)
-    return _found(nodes, scorer.looked_at)
+            scorer.advance(below.cuts, np.array(below.child))
+    tell(1.0)
+    return trees
 
 
-def _child(parent: Node, number: int, predicate: Predicate, condition: Condition, strength: float) -> Node:
-    return Node((*parent.predicates, predicate), (*parent.conditions, condition), number, strength)
+class _Below:
+    """The populations one level further down: each once, whatever trees and cuts lead to it."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._places: dict[Context, int] = {}
+        self._known: dict[tuple[int, str, int], list[Node]] = {}
+        self.cuts: list[Cut] = []
+        self.child: list[NDArray[np.int32]] = []
+
+    def children(self, parent: Node, number: int, split: Split) -> list[Node]:
+        """Return the children of the node with this number in its tree."""
+        key = (parent.place, split.axis.column, split.number)
+        if key not in self._known:
+            self._known[key] = self._cut(parent, split)
+        return [Node(n.context, n.conditions, number, n.strength, n.place) for n in self._known[key]]
+
+    def _cut(self, parent: Node, split: Split) -> list[Node]:
+        to = np.full(256, -1, dtype=np.int32)
+        parts = children(split.axis, split.number, self._table[split.axis.column])
+        made = []
+        for (predicate, condition), strength in zip(parts, split.strengths, strict=True):
+            if np.isnan(strength):
+                continue
+            context = Context.of((*parent.context.predicates, predicate))
+            if context not in self._places:
+                self._places[context] = to[list(condition.codes)] = len(self._places)
+            place = self._places[context]
+            made.append(Node(context, (*parent.conditions, condition), -1, float(strength), place))
+        if (to >= 0).any():
+            self.cuts.append(Cut(parent.place, split.axis))
+            self.child.append(to)
+        return made
 
 
-def _found(nodes: Sequence[Node], looked_at: int) -> Found:
-    """Return the nodes as contexts; two paths to the same people (after simplification) count once."""
+def merged(trees: Sequence[Sequence[Node]], looked_at: int) -> Found:
+    """Return the nodes as contexts, tree by tree; two ways to the same people count once."""
     at: dict[Context, int] = {}
     parents: list[int] = []
-    position: list[int] = []
-    for node in nodes:
-        context = Context.of(node.predicates)
-        if context not in at:
-            at[context] = len(at)
-            parents.append(position[node.parent] if node.parent >= 0 else -1)
-        position.append(at[context])
+    for nodes in trees:
+        for node in nodes:
+            if node.context not in at:
+                at[node.context] = len(at)
+                parents.append(at[nodes[node.parent].context] if node.parent >= 0 else -1)
     nothing = np.zeros(len(at))
     return Found(tuple(at), tuple(parents), looked_at, nothing, nothing)
 
@@ -127,7 +218,13 @@ class HistogramScorer:
     """Scores candidates from the engine's counts: one vectorised evaluation for each axis and batch of nodes."""
 
     def __init__(
-        self, engine: Engine, target: Target, axes: Sequence[Axis], strength: Strength, settings: SearchSettings
+        self,
+        engine: Engine,
+        target: Target,
+        axes: Sequence[Axis],
+        strength: Strength,
+        settings: SearchSettings,
+        looked_at: LookedAt | None = None,
     ) -> None:
         self._frontier = engine.frontier(target)
         self._engine = engine
@@ -135,48 +232,80 @@ class HistogramScorer:
         self._axes = sorted(axes, key=lambda a: a.column)
         self._strength = strength
         self._settings = settings
-        self.looked_at = 1
+        self.looked_at = LookedAt() if looked_at is None else looked_at
 
     def root(self) -> float:
         """Return the strength in the whole population."""
         return float(self._strength(self._target.wrap(self._engine.total(TRAIN, self._target)[None]))[0])
 
-    def best_splits(self, nodes: Sequence[Node]) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
         """Return the best cut of each node."""
-        best: list[Split | None] = []
-        widest = max((self._cells(axis) for axis in self._axes), default=1)
-        batch = max(MOST_CELLS // widest, 1)
-        for first in range(0, len(nodes), batch):
-            best += self._best_of(nodes[first : first + batch], first)
+        best: list[Split | None] = [None] * len(nodes)
+        batch = max(MOST_CELLS // max(sum(self._cells(axis) for axis in self._axes), 1), 1)
+        batches = range(0, max(node.place for node in nodes) + 1, batch)
+        for number, first in enumerate(batches):
+            at = [i for i, node in enumerate(nodes) if first <= node.place < first + batch]
+            told = part(tell, number, len(batches))
+            for i, split in zip(at, self._best_of([nodes[i] for i in at], first, told), strict=True):
+                best[i] = split
         return best
 
     def _cells(self, axis: Axis) -> int:
         sums = int(np.prod(self._target.sum_shape)) if self._target.sum_shape else 1
-        return 3 * axis.size * self._target.n_cells * sums
+        return axis.size * self._target.n_cells * sums
 
-    def _best_of(self, nodes: Sequence[Node], first: int) -> list[Split | None]:
+    def _best_of(self, nodes: Sequence[Node], first: int, tell: Tell) -> list[Split | None]:
+        """Return the best cut of each node; their places are all that there are from ``first`` on."""
         best: list[Split | None] = [None] * len(nodes)
-        parent = rounded(np.array([n.strength for n in nodes]))
-        for axis in self._axes:
-            strengths, score = self._scores(axis, first, first + len(nodes), parent)
-            number = score.argmax(axis=1)
-            for i, j in enumerate(number):
+        strength = rounded(np.array([n.strength for n in nodes]))
+        place = np.array([n.place for n in nodes]) - first
+        axes = [axis for axis in self._axes if any(node.allows(axis) for node in nodes)]
+        histograms = self._frontier.histograms(axes, first, first + int(place.max()) + 1)
+        for number, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
+            tell(number / len(axes))
+            asking = np.flatnonzero([node.allows(axis) for node in nodes])
+            wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
+            table = histogram if wanted.size == len(histogram) else histogram[wanted]
+            strengths, score, looked_at = self._scores(axis, table, strength[asking[which]])
+            for i, many in zip(asking[which].tolist(), looked_at.tolist(), strict=True):
+                self.looked_at.add(nodes[i], axis, many)
+            top = score.argmax(axis=1)
+            for i, at in zip(asking.tolist(), back.tolist(), strict=True):
+                j = top[at]
                 known = best[i]
-                if score[i, j] > (parent[i] if known is None else known.score):
-                    best[i] = Split(float(score[i, j]), axis, int(j), strengths[i, j])
+                if score[at, j] > (strength[i] if known is None else known.score):
+                    best[i] = Split(float(score[at, j]), axis, int(j), strengths[at, j])
         return best
 
-    def _scores(self, axis: Axis, first: int, last: int, parent: FloatArray) -> tuple[FloatArray, FloatArray]:
-        sums = child_sums(axis, self._frontier.histogram(axis, first, last))
+    def _scores(
+        self, axis: Axis, table: NDArray[Any], parent: FloatArray
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+        """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated."""
+        sums = child_sums(axis, table)
         size = self._strength.sizes(sums, self._target)
         strengths = rounded(self._strength(self._target.wrap(sums)))
         enough = size >= max(self._settings.min_people, 1)
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
-        self.looked_at += int(np.count_nonzero(enough))
         strengths = np.where(enough, strengths, np.nan)
-        return strengths, aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
-    def advance(self, splits: Sequence[Split | None], child: ChildTable) -> None:
+    def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
         """Go one level down."""
-        self._frontier.advance([None if s is None else s.axis for s in splits], child)
+        self._frontier.advance(*carried_out(cuts, child, self._frontier.n_nodes))
+
+
+def carried_out(
+    cuts: Sequence[Cut], child: ChildTable, n_nodes: int
+) -> tuple[list[Axis | None], ChildTable, NDArray[np.intp] | None]:
+    """Return cuts as an engine takes them: one for each node, or, if a node is cut in several ways, those of each."""
+    places = np.array([cut.place for cut in cuts], dtype=np.intp)
+    if np.unique(places).size < places.size:
+        return [cut.axis for cut in cuts], child, places
+    axes: list[Axis | None] = [None] * n_nodes
+    every = np.full((n_nodes, child.shape[1]), -1, dtype=np.int32)
+    for cut, to in zip(cuts, child, strict=True):
+        axes[cut.place] = cut.axis
+        every[cut.place] = to
+    return axes, every, None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.blocks import first_values, level_counts, numbers_of, present, taken
 from fairtest.data.variables import cut_points
 from fairtest.types import Kind
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.table import Column, Table
-    from fairtest.types import IntArray, Level
+    from fairtest.types import FloatArray, IntArray, Level
 
-__all__ = ["Axis", "Condition", "make_axis"]
+__all__ = ["Axis", "Condition", "level_axis", "level_counts", "make_axis", "numeric_axis"]
 
 DISTINCT_THRESHOLDS = 64
 """A number with at most this many values may be cut between any two of them."""
@@ -95,9 +96,12 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     if column.kind is Kind.IDENTIFIER:
         return None
     if column.kind is Kind.NUMERIC:
-        return _numeric_axis(column, rows)
-    assert column.codes is not None
-    counts = np.bincount(column.codes[rows] + 1, minlength=len(column.levels) + 1)[1:]
+        return numeric_axis(column, present(taken(numbers_of(column), rows), rows.size))
+    return level_axis(column, level_counts(column, rows))
+
+
+def level_axis(column: Column, counts: IntArray) -> Axis | None:
+    """Return the axis of a column with levels, given how many people of the training set have each."""
     has_missing = column.missing > 0
     if np.count_nonzero(counts) + has_missing < 2:
         return None
@@ -106,13 +110,13 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     return _category_axis(column, counts, has_missing)
 
 
-def _numeric_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
-    assert column.values is not None
-    seen = column.values[rows]
-    seen = np.sort(seen[~np.isnan(seen)])
+def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
+    """Return the axis of a column of numbers, given those of the training set."""
+    seen = seen[~np.isnan(seen)]
+    seen.sort()
     if not seen.size:
         return None
-    values = seen[np.flatnonzero(np.r_[True, np.diff(seen) > 0])]
+    values = first_values(seen, DISTINCT_THRESHOLDS + 1)
     thresholds = cut_points(seen, QUANTILES + 1) if values.size > DISTINCT_THRESHOLDS else values[:-1]
     if not thresholds.size:
         return None

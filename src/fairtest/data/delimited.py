@@ -22,19 +22,30 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["decoded", "read_delimited", "typed"]
+__all__ = ["decoded", "header_of", "read_delimited", "typed", "with_points"]
 
 DELIMITERS = (",", ";", "\t", "|")
 _BOOLEANS = {"true": True, "false": False}
 SAMPLE = 1_000
 _LONGEST = 9.2e18
+_COMMA_NUMBER = r"^[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$"
+_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+"
+_MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_delimited(
-    data: bytes, *, where: str, delimiter: str | None = None, missing: Sequence[object] = ()
+    data: bytes,
+    *,
+    where: str,
+    delimiter: str | None = None,
+    missing: Sequence[object] = (),
+    decimal: str | None = None,
 ) -> list[RawColumn]:
     r"""Return the columns of delimited UTF-8 text.
+
+    Numbers have a decimal point; where semicolons part the fields or ``decimal`` is a comma, those of a column may have
+    commas: see :func:`with_points`.
 
     Examples
     --------
@@ -51,7 +62,10 @@ def read_delimited(
     header = _header(data, separator, where)
     check_names(header, where)
     frame = _fields(data, separator, header, where)
-    return [_column(name, frame.to_series(i), missing) for i, name in enumerate(header)]
+    commas = decimal == "," or (decimal is None and separator == ";")
+    return [
+        _column(name, frame.to_series(i), missing, commas=commas, sure=decimal == ",") for i, name in enumerate(header)
+    ]
 
 
 def decoded(data: bytes, encoding: str | None, where: str) -> bytes:
@@ -140,9 +154,39 @@ def _too_long(series: pl.Series, numbers: pl.Series) -> bool:
     return bool(big.any()) and bool(series.filter(big).str.contains(r"^[+-]?\d+$").any())
 
 
-def _column(name: str, series: pl.Series, missing: Sequence[object]) -> RawColumn:
+def with_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
+    """Return text that spells numbers with decimal commas with points instead; other text as it is.
+
+    Every value must be such a number, and one at least must have a comma. Points are then between thousands. Where
+    each comma could be between thousands too, as in ``12,500``, nothing is changed unless the user is ``sure``.
+
+    Examples
+    --------
+    >>> with_points(pl.Series(["3,5", "1.200,25", "7"])).to_list()
+    ['3.5', '1200.25', '7']
+    >>> with_points(pl.Series(["12,500", "1,250"])).to_list()
+    ['12,500', '1,250']
+    """
+    if series.dtype != pl.String:
+        return series
+    bare = series.drop_nulls().str.strip_chars()
+    bare = bare.filter(bare != "")
+    if not bare.head(SAMPLE).str.contains(_COMMA_NUMBER).all() or not bare.str.contains(_COMMA_NUMBER).all():
+        return series
+    commas = bare.filter(bare.str.contains(",", literal=True))
+    grouped = bool(bare.str.contains(_THOUSANDS).any())
+    if not commas.len() and not (sure and grouped):
+        return series
+    if not (sure or grouped) and commas.str.contains(_MAYBE_THOUSANDS).all():
+        return series
+    plain = series.str.replace_all(".", "", literal=True)
+    return plain.str.replace(",", ".", literal=True)
+
+
+def _column(name: str, series: pl.Series, missing: Sequence[object], *, commas: bool, sure: bool) -> RawColumn:
     kept = without(RawColumn(name, series), missing).values
-    values, note = typed(kept if kept is not None else series)
+    spelled = kept if kept is not None else series
+    values, note = typed(with_points(spelled, sure=sure) if commas else spelled)
     return RawColumn(name, values.alias(name), note=note)
 
 
@@ -151,6 +195,17 @@ def _detected(data: bytes) -> str:
     line = re.sub(rb'"[^"]*"', b"", data[:65_536]).split(b"\n", 1)[0]
     counts = {delimiter: line.count(delimiter.encode()) for delimiter in DELIMITERS}
     return max(DELIMITERS, key=lambda delimiter: counts[delimiter])
+
+
+def header_of(data: bytes, delimiter: str | None, where: str) -> list[str]:
+    r"""Return the names of the columns of delimited UTF-8 text, of which the beginning is enough.
+
+    Examples
+    --------
+    >>> header_of(b"age;job\n42;Sales\n", None, "people.csv")
+    ['age', 'job']
+    """
+    return _header(data, delimiter or _detected(data), where)
 
 
 def _header(data: bytes, separator: str, where: str) -> list[str]:

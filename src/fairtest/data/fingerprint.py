@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import EPOCH, FlagColumn
+from fairtest.data.table import EPOCH, FlagColumn, HashedColumn
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fairtest.data.table import Column, Sets, Table
     from fairtest.types import Level
 
-__all__ = ["fingerprint"]
+__all__ = ["MISSING", "fingerprint", "fingerprint_in_order", "number_bits", "text_bits"]
 
 BLOCK = 1 << 15
 MANY = 20_000
@@ -46,45 +48,74 @@ def fingerprint(table: Table) -> str:
     >>> one == two, len(one)
     (True, 32)
     """
-    names = [np.uint64(_hash_bytes(b"name:" + name.encode("utf-8", "surrogatepass"))) for name in table.columns]
-    salted = [_level_hashes(column, salt) for column, salt in zip(table.columns.values(), names, strict=True)]
     total, crossed = np.uint64(0), np.uint64(0)
     with np.errstate(over="ignore"):
+        for rows in _row_hashes(table):
+            total += rows.sum(dtype=np.uint64)
+            crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
+        names = sum(_name_hashes(table), np.uint64(0))
+        shape = _mixed(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + names)
+        return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
+
+
+def fingerprint_in_order(table: Table) -> str:
+    """Return 32 hexadecimal digits like those of :func:`fingerprint` that change with the order of the rows too.
+
+    The split goes by position: the same people in another order are divided in another way.
+
+    Examples
+    --------
+    >>> from fairtest.data.readers import read_table
+    >>> one, two = read_table({"a": [1, 2, 3]}), read_table({"a": [3, 2, 1]})
+    >>> fingerprint(one) == fingerprint(two), fingerprint_in_order(one) == fingerprint_in_order(two)
+    (True, False)
+    """
+    digest = blake2b(digest_size=16)
+    for rows in _row_hashes(table):
+        digest.update(rows.astype("<u8").tobytes())
+    return digest.hexdigest()
+
+
+def _row_hashes(table: Table) -> Iterator[NDArray[np.uint64]]:
+    """Yield the hashes of the rows, in order, a block at a time: whatever the order of the columns."""
+    names = _name_hashes(table)
+    salted = [_level_hashes(column, salt) for column, salt in zip(table.columns.values(), names, strict=True)]
+    with np.errstate(over="ignore"):
         for start in range(0, table.n_rows, BLOCK):
-            rows = np.zeros(min(BLOCK, table.n_rows - start), dtype=np.uint64)
+            stop = min(start + BLOCK, table.n_rows)
+            rows = np.zeros(stop - start, dtype=np.uint64)
             for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
                 if isinstance(column, FlagColumn):
                     _add_flags(rows, column, start, hashes)
                 else:
-                    rows += _column_hashes(column, slice(start, start + BLOCK), salt, hashes)
-            rows = _mixed(rows)
-            total += rows.sum(dtype=np.uint64)
-            crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
-        shape = _mixed(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + sum(names, np.uint64(0)))
-        return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
+                    rows += _column_hashes(column.part(start, stop), salt, hashes)
+            yield _mixed(rows)
 
 
-def _column_hashes(column: Column, rows: slice, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _name_hashes(table: Table) -> list[np.uint64]:
+    return [np.uint64(_hash_bytes(b"name:" + name.encode("utf-8", "surrogatepass"))) for name in table.columns]
+
+
+def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the hash of each row's value, salted with the column's name."""
+    if isinstance(column, HashedColumn):
+        return _mixed(column.bits ^ salt)
     if column.sets is not None:
-        return _set_hashes(column.sets, rows, salt)
+        return _set_hashes(column.sets, salt)
     if column.codes is not None:
-        return hashes[column.codes[rows]]  # −1 is the last: missing
+        return hashes[column.codes]  # −1 is the last: missing
     assert column.values is not None
-    return _mixed(_number_bits(column.values[rows]) ^ salt)
+    return _mixed(number_bits(column.values) ^ salt)
 
 
-def _set_hashes(sets: Sets, rows: slice, salt: np.uint64) -> NDArray[np.uint64]:
+def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
     """Return the hash of each row's set: whatever the order of its items, and however often they are named."""
-    ends = np.append(0, sets.ends)[rows.start : rows.stop + 1]
     kinds = max(len(sets.items), 1)
-    row, item = np.divmod(
-        np.unique(np.repeat(np.arange(ends.size - 1), np.diff(ends)) * kinds + sets.codes[ends[0] : ends[-1]]), kinds
-    )
-    totals = np.full(ends.size - 1, salt)
+    rows = np.repeat(np.arange(sets.ends.size), np.diff(sets.ends, prepend=0))
+    row, item = np.divmod(np.unique(rows * kinds + sets.codes), kinds)
+    totals = np.full(sets.ends.size, salt)
     np.add.at(totals, row, _mixed(_levels_bits(sets.items) ^ salt)[item])
-    gone = sets.missing[(sets.missing >= rows.start) & (sets.missing < rows.stop)] - rows.start
-    totals[gone] = MISSING ^ salt
+    totals[sets.missing] = MISSING ^ salt
     return _mixed(totals)
 
 
@@ -106,31 +137,43 @@ def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
 
 def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
     if not all(isinstance(level, str) for level in levels):
-        return _number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
-    bits = _text_bits([level.encode("utf-8", "surrogatepass") for level in levels])  # type: ignore[union-attr]
+        return number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
     texts = pl.Series(levels, dtype=pl.String)
-    spelled = texts.str.contains(_SPELLED)
-    if spelled.any():
-        bits[spelled.to_numpy()] = _number_bits(texts.filter(spelled).cast(pl.Float64).to_numpy())
-    return bits
+    longest = texts.str.len_bytes().max()
+    return text_bits(texts, len(levels), longest if isinstance(longest, int) else 0)
 
 
 def _as_number(level: Level) -> float:
     return float((level - EPOCH).days) if isinstance(level, dt.date) else float(level)
 
 
-def _number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+def number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return the bits of each number, one pattern for zero and one for a missing number."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(np.isnan(values), MISSING, bits)
 
 
-def _text_bits(texts: list[bytes]) -> NDArray[np.uint64]:
-    """Return a hash of each text: blake2b, or arithmetic on whole words where there are very many short ones."""
-    width = max(map(len, texts), default=0) // 8 * 8 + 8
-    if len(texts) <= MANY or width > 256:
-        digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
-        return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+def text_bits(texts: pl.Series, distinct: int, longest: int) -> NDArray[np.uint64]:
+    """Return the bits of each text: those of the number it spells, or a hash.
+
+    The hash is blake2b, or arithmetic on whole words where there are very many short texts: how many in all, and how
+    long the longest is in bytes, decides for all of them.
+    """
+    encoded = [text.encode() for text in texts.to_list()]
+    width = longest // 8 * 8 + 8
+    bits = _digests(encoded) if distinct <= MANY or width > 256 else _words(encoded, width)
+    spelled = texts.str.contains(_SPELLED)
+    if spelled.any():
+        bits[spelled.to_numpy()] = number_bits(texts.filter(spelled).cast(pl.Float64).to_numpy())
+    return bits
+
+
+def _digests(texts: list[bytes]) -> NDArray[np.uint64]:
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _words(texts: list[bytes], width: int) -> NDArray[np.uint64]:
     padded = np.array(texts, dtype=f"S{width}").view("<u8").reshape(len(texts), -1)
     hashes = np.array([len(text) for text in texts], dtype=np.uint64)
     with np.errstate(over="ignore"):

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.data.order import at_ranks
 from fairtest.exceptions import BudgetExhausted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +25,10 @@ __all__ = ["TRAIN", "Budget", "Holdout", "set_level"]
 
 TRAIN = 0
 """The number of the training set; test sets count from 1."""
+BLOCK = 1 << 18
+"""How many rows are hashed at once."""
+EMPTY = (np.uint64(1), np.uint64(0))
+"""The interval of a set without people."""
 
 
 class Holdout:
@@ -53,11 +58,9 @@ class Holdout:
         train = int(np.floor(n_rows * train_size + 1e-9))
         share, extra = divmod(n_rows - train, budget)
         self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
-        order = np.argsort(position_hash(n_rows, seed), kind="stable")
-        numbers = np.repeat(np.arange(budget + 1, dtype=np.int16), self.sizes)
         self._n_rows = n_rows
-        self._set_of_row: NDArray[np.int16] | None = np.empty(n_rows, dtype=np.int16)
-        self._set_of_row[order] = numbers
+        self._seed = seed
+        self._bounds: list[tuple[np.uint64, np.uint64]] | None = self._intervals()
 
     @classmethod
     def undivided(cls, n_rows: int) -> Holdout:
@@ -67,8 +70,8 @@ class Holdout:
         """
         whole = cls.__new__(cls)
         whole.sizes = (n_rows, n_rows)
-        whole._set_of_row = None
         whole._n_rows = n_rows
+        whole._bounds = None
         return whole
 
     def rows(self, number: int) -> NDArray[np.intp]:
@@ -77,16 +80,44 @@ class Holdout:
 
     def rows_within(self, number: int, start: int, stop: int) -> NDArray[np.intp]:
         """Return the positions, counted from ``start``, of a set's rows among those from ``start`` to ``stop``."""
-        if self._set_of_row is None:
+        if self._bounds is None:
             return np.arange(stop - start)
-        return np.flatnonzero(self._set_of_row[start:stop] == number)
+        first, last = self._bounds[number]
+        found = [np.empty(0, dtype=np.intp)]
+        for at in range(start, stop, BLOCK):
+            hashes = position_hash(at, min(at + BLOCK, stop), self._seed)
+            found.append(np.flatnonzero((hashes >= first) & (hashes <= last)) + (at - start))
+        return np.concatenate(found)
+
+    def _intervals(self) -> list[tuple[np.uint64, np.uint64]]:
+        """Return the smallest and the largest hash of each set.
+
+        The hash sends different positions to different numbers, so the sets are intervals of its values, of which
+        only the ends are kept: the split of a hundred million people is a few numbers, and travels to any machine.
+        """
+        ends = np.cumsum(self.sizes)
+        some = [number for number, size in enumerate(self.sizes) if size]
+        bounds = [EMPTY] * len(self.sizes)
+        if some:
+            ranks = [rank for number in some for rank in (ends[number] - self.sizes[number], ends[number] - 1)]
+            hashes = at_ranks(self._hashes, ranks)
+            for place, number in enumerate(some):
+                bounds[number] = (hashes[2 * place], hashes[2 * place + 1])
+        return bounds
+
+    def _hashes(self) -> Iterator[NDArray[np.uint64]]:
+        for start in range(0, self._n_rows, BLOCK):
+            yield position_hash(start, min(start + BLOCK, self._n_rows), self._seed)
 
 
-def position_hash(n_rows: int, seed: int) -> NDArray[np.uint64]:
-    """Return a well-mixed 64-bit hash of each row number (the finaliser of SplitMix64)."""
+def position_hash(start: int, stop: int, seed: int) -> NDArray[np.uint64]:
+    """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop`` (the finaliser of SplitMix64).
+
+    Every step of it can be undone, so no two rows have the same hash.
+    """
     golden = np.uint64(0x9E3779B97F4A7C15)
-    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    z = np.arange(1, n_rows + 1, dtype=np.uint64) * golden + start
+    first = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    z = np.arange(start + 1, stop + 1, dtype=np.uint64) * golden + first
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -139,6 +170,12 @@ class Budget:
             with self._lock:
                 self._free = sorted([*self._free, number])
             raise
+
+    def keep(self, number: int, answered: Sequence[tuple[Any, Any]]) -> None:
+        """Take what a set that was drawn has answered: each investigation with its results, before anybody sees them.
+
+        Here it is forgotten; a budget that outlasts the process stores it, and spends the set by doing so.
+        """
 
 
 def set_level(conf: float, budget: int) -> float:

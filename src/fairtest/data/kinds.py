@@ -1,102 +1,32 @@
-"""What each column is: binary, categorical, ordered, numeric or an identifier, and why."""
+"""Columns of everybody encoded at once, each in its kind (see :mod:`fairtest.data.decide`)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from fairtest.data.decide import FEW, Decision, Way, called, decide, nearly_all_differ, number_of
+from fairtest.data.declared import Declared
 from fairtest.data.levels import are_whole, as_floats, at_most, encode, identify, many_at_first
-from fairtest.data.table import Column, FlagColumn, Number, Sets
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.data.table import Column, FlagColumn, Sets
+from fairtest.exceptions import InputError
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from fairtest.data.normal import RawColumn
     from fairtest.types import Level
 
-__all__ = ["Declared", "column_of", "words"]
-
-FEW = 10
-"""Whole numbers with at most this many different values are categories."""
-
-NEARLY_ALL = 0.9
-AT_LEAST = 20
-"""Text is an identifier when more than nine rows in ten have a value of their own, and at least 20 values differ."""
-
-QUANTITIES = frozenset(
-    [
-        "age", "amount", "balance", "cnt", "cost", "count", "days", "debt", "dependents", "distance", "dose",
-        "duration", "fee", "freq", "frequency", "height", "hours", "income", "kilometers", "length", "miles",
-        "minutes", "months", "nb", "num", "number", "pages", "payment", "percent", "percentage", "points",
-        "price", "qty", "quantity", "rate", "rating", "ratio", "revenue", "salary", "score", "seconds",
-        "size", "spend", "spending", "tenure", "time", "total", "turnover", "value", "visits", "volume",
-        "wage", "weeks", "weight", "width", "year",
-    ]
-)  # fmt: skip
-"""Words in a name that say a quantity is meant, however few its values."""
+__all__ = ["column_of", "finite", "in_order", "set_reason", "spelled_numbers"]
 
 FEW_ONES = 8
 """A column of 0 and 1 keeps just the rows with a 1 where those are at most one in so many."""
-
-IDENTIFIERS = frozenset(["code", "guid", "id", "identifier", "idx", "index", "key", "nbr", "pk", "uid", "uuid"])
-
-
-@dataclass(frozen=True)
-class Declared:
-    """The kinds that the user declares.
-
-    Examples
-    --------
-    >>> Declared.of(categorical=["a"], ordered={"g": ["low", "high"]}).ordered
-    {'g': ('low', 'high')}
-    """
-
-    categorical: frozenset[str] = frozenset()
-    numeric: frozenset[str] = frozenset()
-    ordered: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        categorical: Iterable[str] = (),
-        numeric: Iterable[str] = (),
-        ordered: Mapping[str, Iterable[Level]] | None = None,
-    ) -> Declared:
-        """Return the declarations after checking that they make sense by themselves."""
-        if ordered is not None and not isinstance(ordered, Mapping):
-            raise InputError(
-                "The 'ordered' parameter must map a column to its levels from low to high, such as "
-                f"{{'grade': ['low', 'mid', 'high']}}. Got {ordered!r} instead."
-            )
-        found = cls(
-            _names("categorical", categorical),
-            _names("numeric", numeric),
-            {str(name): _levels(name, levels) for name, levels in (ordered or {}).items()},
-        )
-        groups = {"categorical": found.categorical, "numeric": found.numeric, "ordered": set(found.ordered)}
-        for name in sorted(set().union(*groups.values())):
-            twice = [group for group, names in groups.items() if name in names]
-            if len(twice) > 1:
-                raise InputError(f"Column {name!r} is declared both {' and '.join(twice)}. Declare it once.")
-        return found
-
-    def check(self, names: Iterable[str]) -> None:
-        """Raise an error if a declared column does not exist."""
-        known = list(names)
-        for group, declared in (
-            ("categorical", self.categorical),
-            ("numeric", self.numeric),
-            ("ordered", self.ordered),
-        ):
-            for name in sorted(declared):
-                if name not in known:
-                    raise unknown_name("column", name, known, hint=f"It is named in the '{group}' parameter.")
 
 
 def column_of(raw: RawColumn, declared: Declared | None = None) -> Column:
@@ -112,60 +42,56 @@ def column_of(raw: RawColumn, declared: Declared | None = None) -> Column:
     declared = declared or Declared()
     if raw.values is None:
         return _nested(raw, declared)
-    _check_finite(raw.name, raw.values)
-    if raw.name in declared.ordered:
-        return _ordered(raw, raw.values, declared.ordered[raw.name], "declared ordered")
-    if raw.name in declared.numeric:
-        return _numeric(raw, _parsed(raw.name, raw.values), "declared numeric")
-    if raw.name in declared.categorical:
-        return _levelled(raw, raw.values, "declared categorical")
-    if raw.order:
-        return _ordered(raw, raw.values, raw.order, "ordered categories")
-    return _inferred(raw, raw.values)
+    finite(raw.name, raw.values)
+    values = spelled_numbers(raw.name, raw.values) if raw.name in declared.numeric else raw.values
+    known = _Known(raw, values)
+    decision = decide(known, declared)
+    missing = known.missing
+    if decision.way is Way.NUMBERS:
+        kind, reason = called(decision, 0, 0)
+        return Column(raw.name, kind, reason, missing, values=as_floats(values), number=number_of(known))
+    if decision.way is Way.LEVELS and raw.name not in declared.categorical and known.flags is not None:
+        return _flag_column(raw.name, values, known.flags, f"{decision.reason}, 2 values")
+    levels, codes = _encoded(known, decision)
+    kind, reason = called(decision, len(levels), known.rows - missing)
+    return Column(raw.name, kind, reason, missing, levels, codes)
 
 
-def words(name: str) -> list[str]:
-    """Return the words of a column's name, however they are joined.
+class _Known:
+    """The facts about a column all of whose values are here, each found out when it is asked for."""
 
-    Examples
-    --------
-    >>> words("hoursPerWeek"), words("capital_gain"), words("PatientID 2")
-    (['hours', 'per', 'week'], ['capital', 'gain'], ['patient', 'id'])
-    """
-    parted = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    return [word.casefold() for word in re.findall(r"[^\W\d_]+", parted)]
+    def __init__(self, raw: RawColumn, values: pl.Series) -> None:
+        self.name, self.order, self.category, self.note = raw.name, raw.order, raw.category, raw.note
+        self.values = values
+        self.dtype = values.dtype
+        self.rows = len(values)
+        self.missing = values.null_count()
 
+    @cached_property
+    def whole(self) -> bool:
+        return self.dtype != pl.Float64 or are_whole(self.values)
 
-def _inferred(raw: RawColumn, values: pl.Series) -> Column:
-    if values.null_count() == len(values):
-        return _levelled(raw, values, "no values")
-    if values.dtype == pl.String and not raw.category:
-        return _text(raw, values)
-    flags = _flags(raw, values)
-    if flags is not None:
-        return flags
-    few = at_most(values, FEW)
-    if few == 2 or values.dtype == pl.Boolean or raw.category:
-        return _levelled(raw, values, "categories" if raw.category else _type(values))
-    if values.dtype == pl.Date:
-        times = ", the times of day left off" if raw.note else ""
-        return _numeric(raw, values, f"dates, in days{times}")
-    if values.dtype == pl.Float64 and not are_whole(values):
-        return _numeric(raw, values, "numbers with decimals")
-    return _whole(raw, values, few)
+    @cached_property
+    def few(self) -> int | None:
+        return 2 if self.flags is not None else at_most(self.values, FEW)
 
+    @cached_property
+    def distinct(self) -> int:
+        return self.values.n_unique() - bool(self.missing)
 
-def _flags(raw: RawColumn, values: pl.Series) -> FlagColumn | None:
-    """Return a column of booleans, or of 0 and 1, in which few are true; None for any other."""
-    ones = values if values.dtype == pl.Boolean else _ones(values)
-    if ones is None or raw.category:
-        return None
-    true, missing = int(ones.sum() or 0), values.null_count()
-    if not true or true * FEW_ONES > len(values) or true + missing == len(values):
-        return None
-    at, gone = (s.arg_true().to_numpy().astype(np.int32) for s in (ones.fill_null(False), values.is_null()))
-    levels = (False, True) if values.dtype == pl.Boolean else (0, 1)
-    return FlagColumn(raw.name, f"{_type(values)}, 2 values", levels, len(values), at, gone)
+    @property
+    def all_differ(self) -> bool:
+        return self.distinct == self.rows - self.missing
+
+    @cached_property
+    def flags(self) -> pl.Series | None:
+        """Where the values, booleans or 0 and 1, are true, if that is seldom."""
+        ones = self.values if self.dtype == pl.Boolean else _ones(self.values)
+        if ones is None or self.category:
+            return None
+        true = int(ones.sum() or 0)
+        seldom = 0 < true * FEW_ONES <= self.rows and true + self.missing < self.rows
+        return ones if seldom else None
 
 
 def _ones(values: pl.Series) -> pl.Series | None:
@@ -178,75 +104,43 @@ def _ones(values: pl.Series) -> pl.Series | None:
     return ones
 
 
-def _whole(raw: RawColumn, values: pl.Series, few: int | None) -> Column:
-    """Decide on whole numbers: categories if few, unless the name says that they count or identify."""
-    code = _said(raw.name, IDENTIFIERS)
-    if code and _distinct(values) == len(values) - values.null_count():
-        return _identifier(raw, values, f"whole numbers, all different, and the name says '{code}'")
-    if few is None:
-        return _numeric(raw, values, f"whole numbers, more than {FEW} values")
-    quantity = _said(raw.name, QUANTITIES)
-    if quantity:
-        return _numeric(raw, values, f"whole numbers, {_values(few)}, and the name says '{quantity}'")
-    return _levelled(raw, values, "whole numbers")
+def _flag_column(name: str, values: pl.Series, ones: pl.Series, reason: str) -> FlagColumn:
+    at, gone = (s.arg_true().to_numpy().astype(np.int32) for s in (ones.fill_null(False), values.is_null()))
+    levels = (False, True) if values.dtype == pl.Boolean else (0, 1)
+    return FlagColumn(name, reason, levels, len(values), at, gone)
 
 
-def _text(raw: RawColumn, values: pl.Series) -> Column:
-    present = len(values) - values.null_count()
-    if many_at_first(values) and _distinct(values) > NEARLY_ALL * present:
-        column = _identifier(raw, values, "")
-    else:
-        column = _levelled(raw, values, "text")
-    distinct = len(column.levels)
-    if distinct < AT_LEAST or distinct <= NEARLY_ALL * present:
-        return column
-    reason = f"text, nearly all different ({distinct} values in {present} rows)"
-    return replace(column, kind=Kind.IDENTIFIER, reason=reason)
+def _encoded(known: _Known, decision: Decision) -> tuple[tuple[Level, ...], NDArray[np.int32]]:
+    if decision.way is Way.IDENTIFIER or (
+        decision.way is Way.TEXT
+        and many_at_first(known.values)
+        and nearly_all_differ(known.distinct, known.rows - known.missing)
+    ):
+        return identify(known.values)
+    levels, codes = encode(known.values)
+    if decision.way is not Way.ORDERED:
+        return levels, codes
+    ranked, new = in_order(known.name, levels, decision.order)
+    return ranked, new[codes]
 
 
-def _distinct(values: pl.Series) -> int:
-    return values.n_unique() - bool(values.null_count())
-
-
-def _identifier(raw: RawColumn, values: pl.Series, reason: str) -> Column:
-    levels, codes = identify(values)
-    return Column(raw.name, Kind.IDENTIFIER, reason, values.null_count(), levels, codes)
-
-
-def _levelled(raw: RawColumn, values: pl.Series, reason: str) -> Column:
-    """Return a column of levels: binary if there are two of them."""
-    levels, codes = encode(values)
-    kind = Kind.BINARY if len(levels) == 2 else Kind.CATEGORICAL
-    reason = f"{reason}, {_values(len(levels))}" if levels else "no values"
-    return Column(raw.name, kind, reason, values.null_count(), levels, codes)
-
-
-def _numeric(raw: RawColumn, values: pl.Series, reason: str) -> Column:
-    number = Number.REAL
-    if values.dtype == pl.Date:
-        number = Number.DATE
-    elif values.dtype != pl.Float64 or are_whole(values):
-        number = Number.INTEGER
-    return Column(raw.name, Kind.NUMERIC, reason, values.null_count(), values=as_floats(values), number=number)
-
-
-def _ordered(raw: RawColumn, values: pl.Series, order: tuple[Level, ...], reason: str) -> Column:
-    """Return a column whose levels stand in the order given, those that occur."""
-    levels, codes = encode(values)
+def in_order(
+    name: str, levels: tuple[Level, ...], order: tuple[Level, ...]
+) -> tuple[tuple[Level, ...], NDArray[np.int32]]:
+    """Return the levels that occur in the order given, and the new code of each old one, of −1 at the end."""
     place = _places(levels, order)
     left = [level for level in levels if level not in place]
     if left:
         raise InputError(
-            f"The 'ordered' parameter must name every value of column {raw.name!r}; "
+            f"The 'ordered' parameter must name every value of column {name!r}; "
             f"{_shown(left)} of the data {'is' if len(left) == 1 else 'are'} not among {_shown(order)}. "
             "Add what is missing, or name it in 'missing' if it stands for no value."
         )
-    ranked = sorted(levels, key=lambda level: place[level])
+    ranked = sorted(range(len(levels)), key=lambda code: place[levels[code]])
     new = np.empty(len(levels) + 1, dtype=np.int32)
-    new[[levels.index(level) for level in ranked]] = np.arange(len(levels), dtype=np.int32)
+    new[ranked] = np.arange(len(levels), dtype=np.int32)
     new[-1] = -1
-    reason = f"{reason}, {_values(len(levels))}"
-    return Column(raw.name, Kind.ORDERED, reason, values.null_count(), tuple(ranked), new[codes])
+    return tuple(levels[code] for code in ranked), new
 
 
 def _places(levels: tuple[Level, ...], order: tuple[Level, ...]) -> dict[Level, int]:
@@ -257,8 +151,8 @@ def _places(levels: tuple[Level, ...], order: tuple[Level, ...]) -> dict[Level, 
     return {level: place for level, place in found.items() if place is not None}
 
 
-def _parsed(name: str, values: pl.Series) -> pl.Series:
-    """Return the numbers of a column declared numeric; text must spell them."""
+def spelled_numbers(name: str, values: pl.Series, start: int = 0) -> pl.Series:
+    """Return the numbers of a column declared numeric; text must spell them. The first row is number ``start``."""
     if values.dtype != pl.String:
         return values
     numbers = values.str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
@@ -267,37 +161,41 @@ def _parsed(name: str, values: pl.Series) -> pl.Series:
         row = int(wrong[0])
         raise InputError(
             f"Column {name!r} is declared numeric, and every value must spell a number. Got {values[row]!r} in row "
-            f"{row + 1}. Name it in 'missing' if it stands for no value, or do not declare the column numeric."
+            f"{start + row + 1}. Name it in 'missing' if it stands for no value, or do not declare the column numeric."
         )
-    _check_finite(name, numbers)
+    finite(name, numbers, start)
     return numbers
 
 
-def _check_finite(name: str, values: pl.Series) -> None:
+def finite(name: str, values: pl.Series, start: int = 0) -> None:
+    """Raise if a number is infinite. The first row is number ``start``."""
     if values.dtype != pl.Float64:
         return
     infinite = values.is_infinite().arg_true()
     if len(infinite):
         row = int(infinite[0])
         raise InputError(
-            f"Column {name!r} must hold finite numbers. Got {values[row]} in row {row + 1}. Replace infinite numbers "
-            "by a finite one, or leave them empty."
+            f"Column {name!r} must hold finite numbers. Got {values[row]} in row {start + row + 1}. Replace infinite "
+            "numbers by a finite one, or leave them empty."
         )
 
 
 def _nested(raw: RawColumn, declared: Declared) -> Column:
-    if raw.name in declared.categorical | declared.numeric | set(declared.ordered):
+    sets = None if raw.sets is None else _sets(raw.sets)
+    reason = set_reason(raw.name, declared, None if sets is None else len(sets.items))
+    missing = len(raw) if sets is None else int(sets.missing.size)
+    codes = np.full(len(raw), -1, dtype=np.int32)
+    return Column(raw.name, Kind.IDENTIFIER, reason, missing, (), codes, sets=sets)
+
+
+def set_reason(name: str, declared: Declared, items: int | None) -> str:
+    """Return why a column of nested values, or of sets of so many different items, is what it is."""
+    if name in declared.categorical | declared.numeric | set(declared.ordered):
         raise InputError(
-            f"Column {raw.name!r} is declared, and holds nested values or bytes. Only text, numbers, booleans and "
+            f"Column {name!r} is declared, and holds nested values or bytes. Only text, numbers, booleans and "
             "dates can be used: make one plain column of it."
         )
-    rows = len(raw)
-    codes = np.full(rows, -1, dtype=np.int32)
-    if raw.sets is None:
-        return Column(raw.name, Kind.IDENTIFIER, "nested values cannot be used", rows, (), codes)
-    sets = _sets(raw.sets)
-    reason = f"sets of labels, {len(sets.items)} different"
-    return Column(raw.name, Kind.IDENTIFIER, reason, int(sets.missing.size), (), codes, sets=sets)
+    return "nested values cannot be used" if items is None else f"sets of labels, {items} different"
 
 
 def _sets(lists: pl.Series) -> Sets:
@@ -307,42 +205,6 @@ def _sets(lists: pl.Series) -> Sets:
     items, codes = encode(known.filter(known.list.len() > 0).explode())
     missing = lists.is_null().arg_true().to_numpy().astype(np.int32)
     return Sets(tuple(map(str, items)), ends, codes, missing)
-
-
-def _names(parameter: str, names: Iterable[str]) -> frozenset[str]:
-    if isinstance(names, str):
-        return frozenset([names])
-    if names is None or not isinstance(names, Iterable):
-        raise InputError(f"The '{parameter}' parameter must be a list of column names. Got {names!r} instead.")
-    return frozenset(str(name) for name in names)
-
-
-def _levels(name: str, levels: Iterable[Level]) -> tuple[Level, ...]:
-    found = () if isinstance(levels, str) or not isinstance(levels, Iterable) else tuple(levels)
-    if not found or len(set(found)) < len(found):
-        raise InputError(
-            f"The 'ordered' parameter must give column {name!r} a list of different levels from low to high. "
-            f"Got {levels!r} instead."
-        )
-    return found
-
-
-def _said(name: str, vocabulary: frozenset[str]) -> str | None:
-    """Return the first word of a name that is in the vocabulary, in the singular or the plural."""
-    return next((w for w in words(name) if w in vocabulary or w.removesuffix("s") in vocabulary), None)
-
-
-def _type(values: pl.Series) -> str:
-    """Return what the values are, in words."""
-    if values.dtype == pl.Boolean:
-        return "booleans"
-    if values.dtype == pl.Date:
-        return "dates"
-    return "numbers" if values.dtype == pl.Float64 and not are_whole(values) else "whole numbers"
-
-
-def _values(count: int) -> str:
-    return f"{count} value{'' if count == 1 else 's'}"
 
 
 def _shown(levels: Iterable[Level]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from fairtest.data.blocks import codes_of
 from fairtest.data.table import FlagColumn
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtest.data.table import Column, Table
+    from fairtest.data.table import Column, Sets, Table
     from fairtest.types import IntArray
 
 __all__ = ["LabelPart", "Labels", "label_columns", "label_part", "labels_of"]
@@ -78,6 +79,25 @@ class Labels:
         among[rows] = 1
         inside = np.append(0, np.cumsum(among[self.rows]))
         return np.asarray(inside[self.starts[1:]] - inside[self.starts[:-1]])
+
+    def within(self, ends: Sequence[int]) -> list[Labels]:
+        """Return the labels of the people in each of consecutive parts of the rows, given where the parts end."""
+        many = len(self.names)
+        part = np.searchsorted(ends, self.rows, side="right")
+        label = np.repeat(np.arange(many), np.diff(self.starts))
+        counts = np.bincount(part * many + label, minlength=len(ends) * many).reshape(len(ends), many)
+        rows = np.split(self.rows[np.argsort(part, kind="stable")], np.cumsum(counts.sum(axis=1))[:-1])
+        missing = np.split(self.missing, np.searchsorted(self.missing, ends)[:-1])
+        starts = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1)
+        return [
+            replace(self, starts=s, rows=r - np.int32(start), missing=m - np.int32(start), n_rows=end - start)
+            for s, r, m, start, end in zip(starts, rows, missing, (0, *ends), ends, strict=False)
+        ]
+
+    def only(self, place: int) -> Labels:
+        """Return one label alone."""
+        having = self.having(place)
+        return replace(self, names=(self.names[place],), starts=np.array([0, having.size]), rows=having)
 
     def variable(self, place: int) -> Variable:
         """Return a label as a binary output: whether a person has it."""
@@ -158,7 +178,8 @@ def labels_of(table: Table, columns: tuple[str, ...], separator: str | None = No
             f"The 'separator' must be the text between two labels, such as '|'. Got {separator!r} instead."
         )
     column = table[columns[0]]
-    if len(columns) > 1 or (separator is None and column.sets is None):
+    sets = column.sets if len(columns) == 1 else None
+    if len(columns) > 1 or (separator is None and sets is None):
         if separator is not None:
             raise InputError(
                 f"A 'separator' cuts one column of label sets, and 'output' names {len(columns)} columns. Name one, or "
@@ -166,7 +187,7 @@ def labels_of(table: Table, columns: tuple[str, ...], separator: str | None = No
             )
         found = _from_flags([table[c] for c in columns], table.n_rows)
     else:
-        found = _from_sets(column, table.n_rows) if column.sets is not None else _from_text(column, separator)
+        found = _from_text(column, separator) if sets is None else _from_sets(column.name, sets, table.n_rows)
     if found.missing.size == table.n_rows:
         raise InputError(
             f"Nobody has a value in {'all of the columns' if len(columns) > 1 else 'the column'} of labels "
@@ -189,24 +210,22 @@ def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the rows of a column of 0 and 1 that have the label, and those of which it is not known."""
     if isinstance(column, FlagColumn):
         return column.at, column.gone
-    codes = column.codes
-    ones = [place for place, level in enumerate(column.levels) if level in (True, 1)]
-    if codes is None or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
+    if column.is_number or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
         text = bool(column.levels) and isinstance(column.levels[0], str)
         cure = "If it holds sets of labels, name it alone and say what is between them: separator='|'." if text else ""
         raise InputError(
             f"Column {column.name!r} must say of each person whether they have the label, by 0 and 1 or booleans; it "
             f"is {column.kind.value} ({column.reason}). {cure or 'Name other columns.'}"
         )
-    having = np.isin(codes, ones) if ones else np.zeros(codes.size, dtype=bool)
-    return np.flatnonzero(having).astype(np.int32), np.flatnonzero(codes < 0).astype(np.int32)
+    one = next((place for place, level in enumerate(column.levels) if level), len(column.levels))
+    found = [(np.flatnonzero(c == one) + start, np.flatnonzero(c < 0) + start) for start, c in codes_of(column)]
+    having, gone = (np.concatenate(rows).astype(np.int32) for rows in zip(*found, strict=True))
+    return having, gone
 
 
-def _from_sets(column: Column, n_rows: int) -> Labels:
-    assert column.sets is not None
-    sets = column.sets
+def _from_sets(name: str, sets: Sets, n_rows: int) -> Labels:
     row = np.repeat(np.arange(n_rows, dtype=np.int64), np.diff(sets.ends, prepend=0))
-    return _known(_by_label(sets.items, column.name, row, sets.codes, sets.missing, n_rows))
+    return _known(_by_label(sets.items, name, row, sets.codes, sets.missing, n_rows))
 
 
 def _from_text(column: Column, separator: str | None) -> Labels:

@@ -61,10 +61,11 @@ class Measure:
 
 
 def _present(column: Column) -> BoolArray:
-    if column.values is not None:
-        return ~np.isnan(column.values)
-    assert column.codes is not None
-    return column.codes >= 0
+    values, codes = (column.values, None) if column.is_number else (None, column.codes)
+    if values is not None:
+        return ~np.isnan(values)
+    assert codes is not None
+    return codes >= 0
 
 
 def _seen(column: Column, stand_ins: tuple[Level, ...] | None, rows: BoolArray) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import datetime as dt
 import numbers
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,20 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = ["RawColumn", "nested", "normal", "nulled", "objects", "text", "without"]
+__all__ = [
+    "Form",
+    "RawColumn",
+    "first_text",
+    "forms",
+    "in_form",
+    "may_be",
+    "nested",
+    "normal",
+    "nulled",
+    "objects",
+    "text",
+    "without",
+]
 
 WITH_TIMES = "with times of day"
 
@@ -113,7 +127,8 @@ def _plain(series: pl.Series) -> pl.Series | None:
     """Return booleans, numbers, dates, durations (in days) and times (as text); None for anything nested."""
     kind = series.dtype
     if kind.is_integer():
-        return _integers(series)
+        whole = series.cast(pl.Int64, strict=False)
+        return whole if whole.null_count() == series.null_count() else series.cast(pl.Float64)
     if kind.is_float() or kind.is_decimal():
         return series.cast(pl.Float64).fill_nan(None)
     if isinstance(kind, pl.Duration):
@@ -121,11 +136,6 @@ def _plain(series: pl.Series) -> pl.Series | None:
     if kind == pl.Time:
         return series.cast(pl.String)
     return series if kind in (pl.Boolean, pl.Date) else None
-
-
-def _integers(series: pl.Series) -> pl.Series:
-    whole = series.cast(pl.Int64, strict=False)
-    return whole if whole.null_count() == series.null_count() else series.cast(pl.Float64)
 
 
 def text(series: pl.Series) -> tuple[pl.Series, str]:
@@ -137,15 +147,71 @@ def text(series: pl.Series) -> tuple[pl.Series, str]:
     [datetime.date(2020, 1, 31), None]
     """
     series = nulled(series, series == "")
-    filled = series.drop_nulls().head(1).to_list()
-    if not filled or not re.match(_ISO, filled[0]):
-        return series, ""
-    if len(filled[0]) == 10:
-        days = series.str.to_date("%Y-%m-%d", strict=False)
-        if days.null_count() == series.null_count():
-            return days, ""
-    days = nulled(series, ~series.str.contains(_ISO)).str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-    return (days, WITH_TIMES) if days.null_count() == series.null_count() else (series, "")
+    first = first_text(series)
+    for form in (Form.DAYS, Form.STAMPS):
+        days = in_form(form, series) if may_be(form, first) else None
+        if days is not None and days.values is not None:
+            return days.values, days.note
+    return series, ""
+
+
+class Form(StrEnum):
+    """What a column may turn out to be, where that takes all of its values to know."""
+
+    DAYS = "days"
+    STAMPS = "days with times"
+    TEXT = "text"
+    INTEGERS = "integers"
+    FLOATS = "floats"
+    PLAIN = "plain"
+
+
+def forms(kind: pl.DataType) -> tuple[Form, ...]:
+    """Return what a column of a type may turn out to be; the first that all its values fit in is what it is."""
+    if kind in (pl.String, pl.Null):
+        return Form.DAYS, Form.STAMPS, Form.TEXT
+    if kind in (pl.UInt64, pl.Int128, pl.UInt128):
+        return Form.INTEGERS, Form.FLOATS
+    return (Form.PLAIN,)
+
+
+def first_text(series: pl.Series) -> str | None:
+    """Return the first text that is there, which says whether to try dates."""
+    return next(iter(series.drop_nulls().head(1).to_list()), None)
+
+
+def may_be(form: Form, first: str | None) -> bool:
+    """Whether a column that begins with a text may have a form."""
+    if form not in (Form.DAYS, Form.STAMPS):
+        return True
+    return first is not None and bool(re.match(_ISO, first)) and (form is Form.STAMPS or len(first) == 10)
+
+
+def in_form(form: Form, series: pl.Series) -> RawColumn | None:
+    """Return some rows of a column in a form, or None if a value does not fit.
+
+    Examples
+    --------
+    >>> in_form(Form.DAYS, pl.Series(["2020-01-31", "soon"])) is None
+    True
+    """
+    name = series.name
+    if form is Form.PLAIN:
+        return normal(name, series)
+    if form is Form.INTEGERS:
+        whole = series.cast(pl.Int64, strict=False)
+        return None if whole.null_count() > series.null_count() else RawColumn(name, whole)
+    if form is Form.FLOATS:
+        return RawColumn(name, series.cast(pl.Float64))
+    series = series.cast(pl.String)
+    series = nulled(series, series == "")
+    if form is Form.TEXT:
+        return RawColumn(name, series)
+    days, note = series, ""
+    if form is Form.STAMPS:
+        days, note = nulled(series, ~series.str.contains(_ISO)).str.slice(0, 10), WITH_TIMES
+    days = days.str.to_date("%Y-%m-%d", strict=False)
+    return None if days.null_count() > series.null_count() else RawColumn(name, days, note=note)
 
 
 def nulled(series: pl.Series, where: pl.Series) -> pl.Series:

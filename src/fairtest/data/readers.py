@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fairtest.data.declared import Declared
 from fairtest.data.delimited import decoded, read_delimited
 from fairtest.data.frames import column_names, first_line, library_of, raw_columns
-from fairtest.data.kinds import Declared, column_of
+from fairtest.data.kinds import column_of
 from fairtest.data.normal import without
+from fairtest.data.parquet import SUFFIXES, check_same_columns, disagreeing, parquet_parts, unreadable
 from fairtest.data.table import Table
 from fairtest.exceptions import InputError
 
@@ -28,9 +30,8 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["read_table"]
+__all__ = ["read_table", "values_for_missing"]
 
-PARQUET = (".parquet", ".pq")
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 _OTHERS = {
@@ -56,6 +57,7 @@ def read_table(
     missing: Iterable[object] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     name: str | None = None,
 ) -> Table:
     """Read people from a frame or a file, and decide what kind each column is.
@@ -75,6 +77,9 @@ def read_table(
         What parts the fields of a CSV file; found out from the header if not given.
     encoding
         How a CSV file is encoded; UTF-8 if not given.
+    decimal
+        What stands before the decimals of numbers in a CSV file, ``"."`` or ``","``. If not given, commas are read too
+        where semicolons part the fields.
     name
         What to call the data; the file's name if not given.
 
@@ -90,9 +95,10 @@ def read_table(
     [('age', 'numeric'), ('sex', 'binary')]
     """
     declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
-    absent = _missing(missing)
+    absent = values_for_missing(missing)
     _check_delimiter(delimiter)
-    library, names, columns, called = _columns(data, absent, delimiter, encoding)
+    _check_decimal(decimal, delimiter)
+    library, names, columns, called = _columns(data, absent, delimiter, encoding, decimal)
     declared.check(names)
     lengths: dict[str, int] = {}
     encoded: dict[str, Column] = {}
@@ -103,12 +109,12 @@ def read_table(
 
 
 def _columns(
-    data: Any, missing: list[object], delimiter: str | None, encoding: str | None
+    data: Any, missing: list[object], delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn], str]:
     """Return where the data came from, the names of its columns, the columns, and what to call it."""
     if isinstance(data, str | os.PathLike):
         path = Path(os.fsdecode(data))
-        library, names, columns = _file(path, missing, delimiter, encoding)
+        library, names, columns = _file(path, missing, delimiter, encoding, decimal)
         return library, names, columns, path.name or str(path)
     library_name = library_of(data)
     if library_name is None:
@@ -120,11 +126,11 @@ def _columns(
 
 
 def _file(
-    path: Path, missing: list[object], delimiter: str | None, encoding: str | None
+    path: Path, missing: list[object], delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> tuple[str, list[str], Iterable[RawColumn]]:
     if _is(Path.is_dir, path):
-        return "parquet", *_parquet(_parts(path), str(path), missing)
-    if path.suffix.lower() in PARQUET and _is(Path.is_file, path):
+        return "parquet", *_parquet(parquet_parts(path), str(path), missing)
+    if path.suffix.lower() in SUFFIXES and _is(Path.is_file, path):
         return "parquet", *_parquet([path], str(path), missing)
     content = _unpacked(_content(path), path, encoding)
     if content.startswith(_PARQUET):
@@ -134,7 +140,7 @@ def _file(
         raise InputError(f"{path} is not a text file: it has null bytes. The data must be {READABLE}.")
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes):
         delimiter = "\t"
-    columns = read_delimited(text, where=str(path), delimiter=delimiter, missing=missing)
+    columns = read_delimited(text, where=str(path), delimiter=delimiter, missing=missing, decimal=decimal)
     return "csv", [column.name for column in columns], columns
 
 
@@ -201,38 +207,17 @@ def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
     return content
 
 
-def _parts(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder and of the folders in it, in the order of their names."""
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in PARQUET and file.is_file() and not file.name.startswith((".", "_"))
-    )
-    if not files:
-        raise InputError(
-            f"The folder {str(folder)!r} has no Parquet files. Give a file, or a folder with .parquet files."
-        )
-    return files
-
-
 def _parquet(files: list[Any], where: str, missing: list[object]) -> tuple[list[str], Iterable[RawColumn]]:
     try:
-        frames = [pl.read_parquet(file, hive_partitioning=False) for file in files]
+        frames = [pl.read_parquet(file, hive_partitioning=False, glob=False) for file in files]
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{where} cannot be read as Parquet: {first_line(error)} Write or copy it again.") from error
-    for file, frame in zip(files, frames, strict=True):
-        if set(frame.columns) != set(frames[0].columns):
-            odd = sorted(set(frame.columns) ^ set(frames[0].columns))
-            raise InputError(
-                f"The Parquet files of {where} must have the same columns; {Path(file).name} and {Path(files[0]).name} "
-                f"differ in {', '.join(map(repr, odd[:5]))}."
-            )
+        raise unreadable(where, error) from error
+    if len(files) > 1:
+        check_same_columns(where, [Path(file).name for file in files], [frame.columns for frame in frames])
     try:
         whole = pl.concat([frame.select(frames[0].columns) for frame in frames], how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"The Parquet files of {where} must agree on the types of columns: {first_line(error)}"
-        ) from error
+        raise disagreeing(where, error) from error
     return whole.columns, (without(column, missing) for column in raw_columns(whole))
 
 
@@ -247,7 +232,8 @@ def _height(lengths: Mapping[str, int], called: str) -> int:
     return rows
 
 
-def _missing(missing: Iterable[object]) -> list[object]:
+def values_for_missing(missing: Iterable[object]) -> list[object]:
+    """Return the values that stand for a missing one as a list."""
     if isinstance(missing, str):
         return [missing]
     if not isinstance(missing, Iterable):
@@ -261,6 +247,13 @@ def _check_delimiter(delimiter: str | None) -> None:
     if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
         return
     raise InputError(f"The 'delimiter' parameter must be one character, such as ',' or ';'. Got {delimiter!r} instead.")
+
+
+def _check_decimal(decimal: str | None, delimiter: str | None) -> None:
+    if decimal not in (None, ".", ","):
+        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
+    if decimal is not None and decimal == delimiter:
+        raise InputError(f"The 'decimal' parameter must not be the delimiter too. Got {decimal!r} for both.")
 
 
 def _described(data: object) -> str:

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.readers import read_table
+from fairtest.data.registry import audits_of, known_size, warned_elsewhere
 from fairtest.data.reuse import ReusedSet
-from fairtest.exceptions import InputError
+from fairtest.data.sizes import as_bytes
+from fairtest.data.streaming import is_parquet, stream_table
+from fairtest.data.words import Words
+from fairtest.exceptions import FairTestWarning, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairtest.types import Level
 
-__all__ = ["PRESETS", "DataSource", "check_preset"]
+__all__ = ["PRESETS", "DataSource", "check_preset", "warn_if_known"]
 
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
 PRESETS = ("paper",)
+ENGINES = ("memory", "disk")
+MEMORY = "1 GB"
 
 
 class DataSource:
@@ -59,10 +67,23 @@ class DataSource:
     favourable, reference
         Which output value and which group effects are about: ``favourable={"income": ">50K"}``,
         ``reference={"sex": "Male"}``.
+    labels, people, outcome
+        Words for reports: what groups are called, ``labels={"sex": {"Female": "women"}}``, or a column,
+        ``labels={"hours_per_week": "weekly hours"}`` (where both are named, the column goes by the value ``""``); what
+        the rows are, ``people="applicants"``; what happens to those with the favourable output,
+        ``outcome="are accepted"``, or ``outcome={"accepted": "are accepted"}``.
     engine
-        Where the counting is done: ``"memory"``.
-    missing, delimiter, encoding
-        For CSV files: other texts that mean a missing value, the delimiter, the encoding.
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
+        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
+        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
+        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
+    memory
+        With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
+        in this process and in each worker. Default: ``"1 GB"``.
+    missing, delimiter, encoding, decimal
+        For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
+        point or a comma (by default commas are understood where semicolons part the fields).
     name
         What to call the data in reports. Default: the name of the file.
     preset
@@ -90,10 +111,15 @@ class DataSource:
         ordered: Mapping[str, Sequence[Level]] | None = None,
         favourable: Mapping[str, Level] | None = None,
         reference: Mapping[str, Level] | None = None,
-        engine: str = "memory",
+        labels: Mapping[str, str | Mapping[Any, str]] | None = None,
+        people: str | None = None,
+        outcome: str | Mapping[str, str] | None = None,
+        engine: Any = "memory",
+        memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str | None = None,
+        decimal: str | None = None,
         name: str | None = None,
         preset: str | None = None,
     ) -> None:
@@ -111,20 +137,19 @@ class DataSource:
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = _whole("seed", seed, "any whole number from 0", least=0)
-        if engine != "memory":
-            raise InputError(f"The 'engine' of DataSource must be 'memory'. Got {engine!r} instead.")
-        self.table = read_table(
-            data,
-            categorical=categorical,
-            numeric=numeric,
-            ordered=ordered,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            name=name,
-        )
+        self.cluster = connect(engine) if is_cluster(engine) else None
+        self.engine, self.memory = _engine(engine, memory)
+        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        if self.engine == "disk" or (self.engine == "dask" and is_parquet(data)):
+            _check_not_text(**text)
+            store = self.engine == "disk"  # other machines see the files, not what is stored here
+            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
+        else:
+            self.table = read_table(data, missing=missing, name=name, **text, **kinds)
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
+        self.words = Words.of(self.table, labels, people, outcome)
         n_rows = self.table.n_rows
         sets = 1 if self.reuse else size
         self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
@@ -133,6 +158,8 @@ class DataSource:
                 f"There are too few people: {self.table.n_rows:,} divided by budget={sets} and train_size="
                 f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
             )
+        if not warned_elsewhere() and known_size(n_rows):
+            warn_if_known(self.fingerprint)
 
     @property
     def level(self) -> float:
@@ -212,6 +239,43 @@ class DataSource:
         return (
             f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
+        )
+
+
+def warn_if_known(fingerprint: str) -> None:
+    """Warn if these people have been audited in a workspace."""
+    for audits in audits_of(fingerprint):
+        if audits.workspace:
+            warnings.warn(
+                f"These people have been audited before: {audits}. Looking at them again outside of it makes chance "
+                f"findings likelier than 'conf' says; go on there: fairtest.Workspace({audits.folder!r}). "
+                "(FAIRTEST_REGISTRY=off turns this off.)",
+                FairTestWarning,
+                stacklevel=3,
+            )
+
+
+def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
+    """Return the engine and how much memory it may use, in bytes."""
+    if is_cluster(engine):
+        engine = "dask"
+    elif engine not in ENGINES:
+        raise InputError(
+            f"The 'engine' of DataSource must be {' or '.join(map(repr, ENGINES))}, a Dask client (distributed.Client) "
+            f"or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
+        )
+    if engine == "memory" and memory is not None:
+        raise InputError(
+            f"memory={memory!r} goes with engine='disk': engine='memory' holds all of the data. Take one of them out."
+        )
+    return engine, as_bytes(MEMORY if memory is None else memory)
+
+
+def _check_not_text(**options: str | None) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise InputError(
+            f"The {given[0]!r} is that of a CSV file, and engine='disk' reads Parquet files. Take it out, or use "
+            "engine='memory'."
         )
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.exceptions import unknown_name
+from fairtest.exceptions import InputError, unknown_name
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from fairtest.types import FloatArray, Level
 
-__all__ = ["Column", "FlagColumn", "Number", "Sets", "Table"]
+__all__ = ["Column", "FlagColumn", "HashedColumn", "Number", "Sets", "Table", "too_many"]
 
 EPOCH = dt.date(1970, 1, 1)
 
@@ -52,6 +52,14 @@ class Sets:
     ends: NDArray[np.int64]
     codes: NDArray[np.int32]
     missing: NDArray[np.int32]
+
+    def part(self, start: int, stop: int) -> Sets:
+        """Return the sets of the rows from ``start`` to ``stop``."""
+        ends = self.ends[start:stop]
+        begin = self.ends[start - 1] if start else 0
+        codes = self.codes[begin : ends[-1] if ends.size else begin]
+        first, last = np.searchsorted(self.missing, (start, stop))
+        return Sets(self.items, ends - begin, codes, self.missing[first:last] - np.int32(start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +96,28 @@ class Column:
     sets: Sets | None = None
 
     @property
+    def is_number(self) -> bool:
+        """Whether it has numbers, in ``values``, rather than codes: known without reading them."""
+        return self.kind is Kind.NUMERIC
+
+    @property
     def distinct(self) -> int | None:
         """The number of levels, or None for a numeric column."""
-        return None if self.kind is Kind.NUMERIC else len(self.levels)
+        return None if self.is_number else len(self.levels)
+
+    def part(self, start: int, stop: int) -> Column:
+        """Return the rows from ``start`` to ``stop``, with the levels and all that is known of the whole column."""
+        rows = slice(start, stop)
+        return replace(
+            self,
+            codes=None if self.codes is None else self.codes[rows],
+            values=None if self.values is None else self.values[rows],
+            sets=None if self.sets is None else self.sets.part(start, stop),
+        )
+
+    def blocks(self) -> Iterator[tuple[int, Column]]:
+        """Return the column in blocks that fit in memory, each with the position of its first row."""
+        yield 0, self
 
     @property
     def constant(self) -> bool:
@@ -141,6 +168,60 @@ class FlagColumn(Column):
         codes[self.gone] = -1
         return codes
 
+    def part(self, start: int, stop: int) -> FlagColumn:
+        """Return the rows from ``start`` to ``stop``."""
+        at, gone = (
+            rows[slice(*np.searchsorted(rows, (start, stop)))] - np.int32(start) for rows in (self.at, self.gone)
+        )
+        part = FlagColumn(self.name, self.reason, (self.levels[0], self.levels[1]), stop - start, at, gone)
+        object.__setattr__(part, "missing", self.missing)
+        return part
+
+
+class HashedColumn(Column):
+    """An identifier with so many values that only a hash of each is kept: enough to tell people apart.
+
+    Attributes
+    ----------
+    bits
+        The hash of each row's value.
+    """
+
+    bits: NDArray[np.uint64]
+    _distinct: int
+
+    def __init__(self, name: str, reason: str, missing: int, distinct: int, bits: NDArray[np.uint64]) -> None:
+        given = {"name": name, "kind": Kind.IDENTIFIER, "reason": reason, "missing": missing}
+        for field, value in (given | {"_distinct": distinct, "bits": bits}).items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def distinct(self) -> int:
+        """How many values differ."""
+        return self._distinct
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same."""
+        return False
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """There are none."""
+        raise too_many(self.name, self._distinct)
+
+    def part(self, start: int, stop: int) -> HashedColumn:
+        """Return the rows from ``start`` to ``stop``."""
+        return HashedColumn(self.name, self.reason, self.missing, self._distinct, self.bits[start:stop])
+
+
+def too_many(name: str, distinct: int) -> InputError:
+    """Return the error for a column whose values are too many to keep."""
+    return InputError(
+        f"Column {name!r} has {distinct:,} different values, more than can be kept within the 'memory' of DataSource. "
+        "Give more memory, group the values, or do without the column."
+    )
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -152,12 +233,15 @@ class Table:
         What to call the data in a report: the file's name, or ``"data"`` for a frame.
     library
         Where it came from: ``"pandas"``, ``"polars"``, ``"arrow"``, ``"dict"``, ``"csv"``, ``"parquet"``.
+    block
+        How many rows to take at once, where not all of them fit in memory.
     """
 
     name: str
     library: str
     n_rows: int
     columns: Mapping[str, Column]
+    block: int | None = None
 
     def __getitem__(self, name: str) -> Column:
         try:
@@ -167,6 +251,26 @@ class Table:
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
+
+    def part(self, start: int, stop: int, columns: Collection[str] | None = None) -> Table:
+        """Return the rows from ``start`` to ``stop``, of some columns or of all."""
+        names = self.columns if columns is None else columns
+        return replace(self, n_rows=stop - start, columns={name: self[name].part(start, stop) for name in names})
+
+    def blocks(self, columns: Collection[str] | None = None) -> Iterator[tuple[int, Table]]:
+        """Return the rows in blocks that fit in memory, each with the position of its first row.
+
+        Examples
+        --------
+        >>> ages = Column("age", Kind.NUMERIC, "", 0, values=np.array([25.0, 42.0, 61.0]))
+        >>> [(start, part["age"].values.tolist()) for start, part in Table("t", "dict", 3, {"age": ages}, 2).blocks()]
+        [(0, [25.0, 42.0]), (2, [61.0])]
+        """
+        if self.block is None:
+            yield 0, self
+            return
+        for start in range(0, self.n_rows, self.block):
+            yield start, self.part(start, min(start + self.block, self.n_rows), columns)
 
 
 def written(number: float, how: Number) -> Level:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.blocks import first_values, numbers_of, present, taken
+from fairtest.data.order import median
 from fairtest.data.table import Number, written
 from fairtest.exceptions import InputError
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,6 +83,10 @@ class Part:
         assert values is not None
         return values
 
+    def blocks(self, table: Table) -> Iterator[tuple[int, FloatArray]]:
+        """Return the numbers in blocks, each with the position of its first row."""
+        return ((start, self.numbers(block)) for start, block in table.blocks(self.columns))
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -135,6 +141,14 @@ class Variable:
         mixed[missing] = len(self.lookup)
         return np.asarray([*self.lookup, -1], dtype=np.int32)[mixed]
 
+    def counts(self, table: Table, rows: NDArray[np.intp] | None = None) -> IntArray:
+        """Return how many rows, of some or of all, have each level."""
+        blocks = ((start, self.codes(block)) for start, block in table.blocks(self.columns))
+        found = np.zeros(len(self.levels) + 1, dtype=np.int64)
+        for codes in (codes for _, codes in blocks) if rows is None else taken(blocks, rows):
+            found += np.bincount(codes + 1, minlength=found.size)
+        return found[1:]
+
     def numbers(self, table: Table) -> FloatArray:
         """Return each row's number as the user knows it, NaN where missing; for a plain number."""
         return self.parts[0].numbers(table)
@@ -174,20 +188,25 @@ def oriented(column: Column, first: Level | None = None, second: Level | None = 
 
 def numeric(column: Column) -> Variable:
     """Return the variable of a plain number, centred at its median and scaled to at most 1."""
-    assert column.values is not None
-    return _plain_number(Part(column.name, ()), column.values, column.number)
+    return _plain_number(Part(column.name, ()), lambda: (block for _, block in numbers_of(column)), column.number)
 
 
 def computed(name: str, measure: Measure, table: Table) -> Variable:
     """Return the variable of a number that is computed from several columns."""
     part = Part(name, (), measure=measure)
-    return _plain_number(part, part.numbers(table), Number.REAL)
+    if table.block is not None:
+        return _plain_number(part, lambda: (numbers for _, numbers in part.blocks(table)), Number.REAL)
+    everybody = part.numbers(table)
+    return _plain_number(part, lambda: [everybody], Number.REAL)
 
 
-def _plain_number(part: Part, values: FloatArray, number: Number) -> Variable:
-    present = values[~np.isnan(values)]
-    centre = float(np.median(present)) if present.size else 0.0
-    spread = float(np.max(np.abs(present - centre))) if present.size else 0.0
+def _plain_number(part: Part, blocks: Callable[[], Iterable[FloatArray]], number: Number) -> Variable:
+    def there() -> Iterator[FloatArray]:
+        return (block[~np.isnan(block)] for block in blocks())
+
+    ends = [(block.size, block.min(), block.max()) for block in there() if block.size]
+    centre = median(there, sum(size for size, _, _ in ends)) if ends else 0.0
+    spread = max((float(abs(end - centre)) for _, *both in ends for end in both), default=0.0)
     return Variable(part.column, Kind.NUMERIC, (part,), centre=centre, scale=spread or 1.0, number=number)
 
 
@@ -199,35 +218,37 @@ def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
             f"Crossing {', '.join(p.column for p in parts)} gives {' × '.join(map(str, sizes))} combinations; at most "
             "a million can be told apart. Name fewer attributes, or ones with fewer values."
         )
-    whole = Variable(name, Kind.CATEGORICAL, tuple(parts), lookup=tuple(range(int(np.prod(sizes)))))
-    codes = whole.codes(table)
-    present, people = np.unique(codes[codes >= 0], return_counts=True)
-    if present.size == 2 and people[1] > people[0]:
-        present = present[::-1]  # the larger group is the reference
+    every = int(np.prod(sizes))
+    whole = Variable(name, Kind.CATEGORICAL, tuple(parts), tuple(range(every)), lookup=tuple(range(every)))
+    people = whole.counts(table)
+    seen = np.flatnonzero(people)
+    if seen.size == 2 and people[seen[1]] > people[seen[0]]:
+        seen = seen[::-1]  # the larger group is the reference
     lookup = np.full(len(whole.lookup), -1)
-    lookup[present] = np.arange(present.size)
+    lookup[seen] = np.arange(seen.size)
     combinations = tuple(
-        tuple(p.levels[i] for p, i in zip(parts, np.unravel_index(c, sizes), strict=True)) for c in present
+        tuple(p.levels[i] for p, i in zip(parts, np.unravel_index(c, sizes), strict=True)) for c in seen
     )
     return replace(
         whole,
-        kind=Kind.BINARY if present.size == 2 else Kind.CATEGORICAL,
+        kind=Kind.BINARY if seen.size == 2 else Kind.CATEGORICAL,
         levels=tuple(c[0] if len(c) == 1 else ", ".join(str(v) for v in c) for c in combinations),
         combinations=combinations,
         lookup=tuple(int(i) for i in lookup),
-        scores=(0.0, 1.0) if present.size == 2 else (),
+        scores=(0.0, 1.0) if seen.size == 2 else (),
     )
 
 
 def binned(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Part:
     """Return a numeric column in bins: every value its own if they are few, else quantiles of ``rows``."""
-    assert column.values is not None
-    return _cut(Part(column.name, ()), column.values[rows], column.number, bins, distinct)
+    seen = present(taken(numbers_of(column), rows), rows.size)
+    return _cut(Part(column.name, ()), seen, column.number, bins, distinct)
 
 
 def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Variable:
     """Return a plain number as a variable of bins, in order."""
-    part = _cut(variable.parts[0], variable.numbers(table)[rows], variable.number, bins, distinct)
+    seen = present(taken(variable.parts[0].blocks(table), rows), rows.size)
+    part = _cut(variable.parts[0], seen, variable.number, bins, distinct)
     return replace(
         variable,
         parts=(part,),
@@ -238,8 +259,9 @@ def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int,
 
 
 def _cut(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:
-    seen = np.sort(seen[~np.isnan(seen)])
-    values = np.unique(seen)
+    """Return a number in bins, given the numbers of the training set, which are sorted on the spot."""
+    seen.sort()
+    values = first_values(seen, distinct + 1)
     values = cut_points(seen, bins) if values.size > distinct else values[:-1]
     thresholds = tuple(float(v) for v in values)
     return replace(part, levels=_bin_names(thresholds, number), thresholds=thresholds)
@@ -283,8 +305,7 @@ def ranked(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int =
     """
     if variable.is_number:
         variable = in_bins(variable, table, rows, bins, distinct=bins)
-    codes = variable.codes(table)[rows]
-    counts = np.bincount(codes[codes >= 0], minlength=len(variable.levels))
+    counts = variable.counts(table, rows)
     below = np.cumsum(counts) - counts
     scores = (below + counts / 2) / max(counts.sum(), 1) - 0.5
     return replace(variable, scores=tuple(float(s) for s in scores))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,7 +20,22 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import IntArray
 
-__all__ = ["Engine", "Frontier", "LabelCounter", "LabelRows", "Profiles", "Rows"]
+__all__ = ["Engine", "Frontier", "LabelCounter", "LabelFrontier", "LabelRows", "Profiles", "Rows", "sample_step"]
+
+
+MOST_COMPARED = 1 << 21
+"""Contexts are compared with each other person by person in about so many people at most."""
+
+
+def sample_step(size: int) -> int:
+    """Return every how many-th person of a set is looked at when contexts are compared person by person.
+
+    Examples
+    --------
+    >>> sample_step(30_000), sample_step(7_000_000)
+    (1, 4)
+    """
+    return max(-(-size // MOST_COMPARED), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +81,15 @@ class Frontier(Protocol):
     def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
         """Return the sums ``[node, code of axis, *cell_shape, *sum_shape]`` of the nodes ``first`` to ``last``."""
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`histogram` of each axis, all of them counted together where a pass over the rows is dear."""
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down.
 
         Node ``i`` is cut along ``axes[i]``: rows with code ``c`` go to new node ``child[i, c]``, or are dropped where
-        that is −1 (everywhere, if the axis is None).
+        that is −1 (everywhere, if the axis is None). With ``nodes``, the cut ``i`` is of node ``nodes[i]``, and a node
+        that is cut in several ways sends its rows along all of them: trees that share a node need it counted once.
         """
 
 
@@ -86,6 +105,18 @@ class LabelRows:
         return len(self.stratum)
 
 
+class LabelFrontier(Protocol):
+    """The nodes at the current depth of a tree, each a set of people in whom labels are counted."""
+
+    n_nodes: int
+
+    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
+        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+        """Go one level down: see :meth:`Frontier.advance`."""
+
+
 class LabelCounter(Protocol):
     """Counts the people of one set who have each of many labels, in any context; ``places`` are those of labels."""
 
@@ -98,17 +129,17 @@ class LabelCounter(Protocol):
     def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
         """Return the sums by the codes of some axes: ``[code, …, label, *cell_shape, *sum_shape]``."""
 
-    def nodes(self, node: IntArray, n_nodes: int, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``.
+    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`joint` sums of several sets of axes and of labels, counted together as memory allows."""
 
-        ``node`` has the node of each person of the set, −1 for none.
-        """
-
-    def advance(self, node: IntArray, axes: Sequence[Axis | None], child: IntArray) -> IntArray:
-        """Return everybody's node one level further down a tree: see :meth:`Frontier.advance`."""
+    def frontier(self) -> LabelFrontier:
+        """Return the root of a tree over the people of the set."""
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
+
+    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`table` of several contexts and labels, counted together as far as memory allows."""
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
@@ -119,6 +150,9 @@ class Engine(Protocol):
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes, thresholds and rare values read off the training set."""
+
+    def axes(self, columns: Sequence[str]) -> list[Axis | None]:
+        """Return several contextual columns in codes, read together where a pass over the rows is dear."""
 
     def frontier(self, target: Target) -> Frontier:
         """Return the root of a tree over the training rows."""
@@ -132,17 +166,27 @@ class Engine(Protocol):
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once: ``[code, code, …, *cell_shape, *sum_shape]``."""
 
+    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`joint` sums of each of several sets of axes, counted together as far as memory allows."""
+
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them, with their codes on some axes."""
+
+    def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
+        """Yield the people of each of several contexts, fetched together where a pass over the rows is dear."""
 
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
         """Return the kinds of people in a set, in an order that does not hang on that of the rows."""
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
-        """Return who of a set is in each context: ``[context, word]``, a bit for each person."""
+        """Return who of a set is in each context: ``[context, word]``, a bit for each person that is looked at.
+
+        In a large set that is one in :func:`sample_step`, beginning with the first: enough to say which contexts hold
+        the same people, and few enough to keep a bit of each for hundreds of contexts.
+        """
 
     def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as bits: ``[*cell_shape, *sum_shape]``."""
+        """Return the sums over some people of a set, given as :meth:`members`: ``[*cell_shape, *sum_shape]``."""
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Cells", "add_up", "cells_of"]
+__all__ = ["Cells", "add_up", "add_up_at", "cells_of"]
 
 
 class Cells:
@@ -32,16 +32,36 @@ class Cells:
         Each row's cell (meaningless where not valid).
     terms
         One array for each power and piece; none for plain counts, nor for the power 0, which is a plain count.
+    weight
+        How many people a row stands for; None if each is one person. Only where there are no terms.
     """
 
-    def __init__(self, valid: BoolArray, cell: NDArray[np.int32], terms: Sequence[FloatArray]) -> None:
+    def __init__(
+        self,
+        valid: BoolArray,
+        cell: NDArray[np.int32],
+        terms: Sequence[FloatArray],
+        weight: FloatArray | None = None,
+    ) -> None:
         self.valid = valid
         self.cell = cell
         self.terms = terms
+        self.weight = weight
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.valid.nbytes + self.cell.nbytes + sum(term.nbytes for term in self.terms)
 
     def take(self, rows: NDArray[np.intp]) -> Cells:
         """Return the cells of some valid rows."""
-        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms])
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms], weight)
+
+    def part(self, rows: slice) -> Cells:
+        """Return the cells of rows that follow each other, without copying them."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms], weight)
 
 
 def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
@@ -75,12 +95,18 @@ def _terms(products: list[FloatArray], target: Target, n_rows: int) -> list[Floa
 
 def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
     """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
-    n_cells = target.n_cells
     key = index.astype(np.intp)
-    key *= n_cells
+    key *= target.n_cells
     key += cells.cell
-    length = size * n_cells
-    people = np.bincount(key, minlength=length)
+    return add_up_at(key, size, cells, target)
+
+
+def add_up_at(key: NDArray[np.intp], size: int, cells: Cells, target: Target) -> NDArray[Any]:
+    """Return the sums by combined code, where ``key`` is the code and the cell in one number."""
+    length = size * target.n_cells
+    people = np.bincount(key, weights=cells.weight, minlength=length)
+    if cells.weight is not None:
+        people = people.astype(np.int64)  # whole numbers below 2⁵³, exact as they are
     if not cells.terms:
         return people.reshape(size, *target.cell_shape)
     sums = np.zeros((length, target.pieces + len(cells.terms)))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.engine.contract import Profiles, Rows
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["among", "collapse", "conditions_by_columns", "distinct", "membership"]
+__all__ = ["among", "collapse", "distinct", "membership", "merged"]
 
 
 def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
@@ -72,18 +74,6 @@ def _picked(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:
     return sums.take(codes, axis=axis)
 
 
-def conditions_by_columns(
-    contexts: Sequence[Sequence[Condition]],
-) -> dict[tuple[str, ...], IntArray]:
-    """Return the positions of the contexts that speak of each set of columns, in the order of their names."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for number, context in enumerate(contexts):
-        columns = tuple(sorted({c.column for c in context}))
-        if len(columns) == len(context):
-            groups.setdefault(columns, []).append(number)
-    return {columns: np.asarray(numbers) for columns, numbers in groups.items()}
-
-
 def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.intp], IntArray]:
     """Return the first of each kind of row, kinds in the order of the columns' values, and how many there are of it.
 
@@ -92,6 +82,31 @@ def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.i
     >>> distinct([np.array([7, 3, 7, 7]), np.array([0.5, 0.5, 0.5, 0.1])], 4)
     (array([1, 3, 0]), array([1, 1, 2]))
     """
+    _, first, people = np.unique(_kinds(columns, n_rows), return_index=True, return_counts=True)
+    return first, people
+
+
+def merged(parts: Sequence[Profiles]) -> Profiles:
+    """Return the kinds of people of several partitions together, in the order that :func:`distinct` gives."""
+    codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
+    seen = [
+        [np.concatenate([getattr(part.seen[k], name) for part in parts]) for name in ("stratum", "protected", "output")]
+        for k in range(len(parts[0].seen))
+    ]
+    people = np.concatenate([part.people for part in parts])
+    kind = _kinds([*codes.values(), *(column for columns in seen for column in columns)], people.size)
+    _, first, place = np.unique(kind, return_index=True, return_inverse=True)
+    total = np.zeros(first.size, dtype=np.int64)
+    np.add.at(total, place, people)
+    return Profiles(
+        total,
+        {name: code[first] for name, code in codes.items()},
+        [Rows(protected[first], output[first], stratum[first], {}) for stratum, protected, output in seen],
+    )
+
+
+def _kinds(columns: Sequence[NDArray[Any]], n_rows: int) -> NDArray[np.int64]:
+    """Return a number for each row, equal for equal rows and in the order of the columns' values."""
     kind = np.zeros(n_rows, dtype=np.int64)
     kinds = 1
     for column in columns:
@@ -101,5 +116,4 @@ def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.i
             kinds = present.size
         kind = kind * values.size + place
         kinds *= values.size
-    _, first, people = np.unique(kind, return_index=True, return_counts=True)
-    return first, people
+    return kind

@@ -12,7 +12,7 @@ from fairtest.summaries import exact_pieces, powers
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["MemoryLabelCounter"]
+__all__ = ["MemoryLabelCounter", "MemoryLabelFrontier"]
 
 
 class MemoryLabelCounter:
@@ -34,6 +34,8 @@ class MemoryLabelCounter:
         From an axis to every row's code.
     axis
         From a column to its axis.
+    n_rows
+        How many people there are in all, where ``table`` has only some of them.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class MemoryLabelCounter:
         labels: Labels,
         axis: Callable[[str], Axis | None],
         codes: Callable[[Axis], NDArray[np.uint8]],
+        n_rows: int,
     ) -> None:
         self._target = target
         self._axis = axis
@@ -52,7 +55,7 @@ class MemoryLabelCounter:
         rows = rows[valid[rows]]
         self._rows = rows
         self._stratum, self._protected = stratum[rows], seen[rows]
-        self._base, self._n_base, self._terms = _base(target, self._stratum, self._protected, table.n_rows)
+        self._base, self._n_base, self._terms = _base(target, self._stratum, self._protected, n_rows)
         place = np.full(table.n_rows, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size, dtype=np.int32)
         at = place[labels.rows]
@@ -60,6 +63,12 @@ class MemoryLabelCounter:
         self._people = at[inside]
         self._starts = np.append(0, np.cumsum(inside))[labels.starts]
         self.n_people = int(rows.size)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        arrays = (self._rows, self._stratum, self._protected, self._base, self._people, *self._terms)
+        return sum(array.nbytes for array in arrays)
 
     @property
     def people(self) -> IntArray:
@@ -72,28 +81,29 @@ class MemoryLabelCounter:
         for axis in axes:
             index = index * axis.size + self._codes(axis)[self._rows]
         sizes = [axis.size for axis in axes]
-        sums = self._sums(index, int(np.prod(sizes)), places)
+        sums = self.sums(index, int(np.prod(sizes)), places)
         return sums.reshape(*sizes, *sums.shape[1:])
 
-    def nodes(self, node: IntArray, n_nodes: int, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
-        index = np.where(node < 0, -1, node * axis.size + self._codes(axis)[self._rows])
-        sums = self._sums(index, n_nodes * axis.size, places)
-        return sums.reshape(n_nodes, axis.size, *sums.shape[1:])
+    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums by the codes of several sets of axes."""
+        return (self.joint(axes, places) for axes, places in asked)
 
-    def advance(self, node: IntArray, axes: Sequence[Axis | None], child: IntArray) -> IntArray:
-        """Return the node of each person one level further down a tree, −1 where they are in none."""
-        new = np.full(node.size, -1, dtype=np.int64)
-        for number, axis in enumerate(axes):
-            if axis is not None:
-                at = np.flatnonzero(node == number)
-                new[at] = child[number][self._codes(axis)[self._rows[at]]]
-        return new
+    def frontier(self) -> MemoryLabelFrontier:
+        """Return the root of a tree."""
+        return MemoryLabelFrontier(self)
+
+    def codes(self, axis: Axis) -> NDArray[np.uint8]:
+        """Return everybody's code on an axis."""
+        return self._codes(axis)[self._rows]
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
-        sums: NDArray[Any] = self._sums(self._inside(context), 1, places)[0]
+        sums: NDArray[Any] = self.sums(self._inside(context), 1, places)[0]
         return sums
+
+    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
+        """Yield the sums of some labels in each of several contexts."""
+        return (self.table(context, places) for context, places in asked)
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
@@ -129,7 +139,7 @@ class MemoryLabelCounter:
         within = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - many, many)
         return self._people[np.repeat(first, many) + within], np.repeat(np.arange(len(places)), many)
 
-    def _sums(self, index: IntArray, size: int, places: IntArray) -> NDArray[Any]:
+    def sums(self, index: IntArray, size: int, places: IntArray) -> NDArray[Any]:
         """Return the sums by a number from −1 (nowhere) to ``size``: ``[size, label, *cell_shape, *sum_shape]``."""
         cells = self._n_base
         key = np.where(index < 0, -1, index * cells + self._base)
@@ -146,7 +156,33 @@ class MemoryLabelCounter:
     def _added(self, key: IntArray, length: int, people: IntArray) -> NDArray[Any]:
         if not self._terms:
             return np.bincount(key, minlength=length)
-        return np.stack([np.bincount(key, weights=t[people], minlength=length) for t in self._terms], axis=-1)
+        sums = [np.bincount(key, weights=t[people], minlength=length) for t in self._terms]
+        return np.stack(sums, axis=-1).astype(np.float64, copy=False)  # of nobody, numpy counts in whole numbers
+
+
+class MemoryLabelFrontier:
+    """The nodes at one depth of a tree: everybody's node, −1 for none."""
+
+    def __init__(self, counter: MemoryLabelCounter) -> None:
+        self._counter = counter
+        self._node = np.zeros(counter.n_people, dtype=np.int64)
+        self.n_nodes = 1
+
+    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
+        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
+        index = np.where(self._node < 0, -1, self._node * axis.size + self._counter.codes(axis))
+        sums = self._counter.sums(index, self.n_nodes * axis.size, places)
+        return sums.reshape(self.n_nodes, axis.size, *sums.shape[1:])
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+        """Go one level down."""
+        new = np.full(self._node.size, -1, dtype=np.int64)
+        for number, axis in enumerate(axes):
+            if axis is not None:
+                at = np.flatnonzero(self._node == number)
+                new[at] = child[number][self._counter.codes(axis)[at]]
+        self._node = new
+        self.n_nodes = int(child.max(initial=-1)) + 1
 
 
 def _seen(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArray[Any], NDArray[np.bool_]]:

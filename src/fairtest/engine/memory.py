@@ -3,53 +3,70 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
-from fairtest.engine.contract import Profiles, Rows
-from fairtest.engine.histogram import Cells, add_up, cells_of
-from fairtest.engine.joint import among, collapse, conditions_by_columns, distinct, membership
+from fairtest.engine.cells import FEWEST_PEOPLE, Kinds, kinds_of
+from fairtest.engine.contract import Profiles, Rows, sample_step
+from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
+from fairtest.engine.joint import among, distinct
 from fairtest.engine.labels import MemoryLabelCounter
-from fairtest.engine.prefixes import Prefix, prefix_tree
+from fairtest.engine.tables import count_contexts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
-    from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
     from fairtest.summaries import Target
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["MemoryEngine"]
 
-MANY = 8
-"""From this many contexts on the same columns on, they are read off one joint table."""
-MOST_JOINT = 1 << 22
-"""The most cells such a table may have."""
+
+MOST_KEPT = 4
+"""How many variables are kept in codes for every row, to describe one context after the other."""
+
+
+class Split(Protocol):
+    """What an engine has to know of a split: :class:`fairtest.data.holdout.Holdout` is one."""
+
+    def rows(self, number: int) -> NDArray[np.intp]:
+        """Return the positions of a set's rows, in order."""
 
 
 class MemoryEngine:
-    """Counts the people of a table held in memory. See :class:`fairtest.engine.contract.Engine`."""
+    """Counts the people of a table held in memory. See :class:`fairtest.engine.contract.Engine`.
 
-    def __init__(self, table: Table, holdout: Holdout) -> None:
+    Parameters
+    ----------
+    n_rows
+        How many people there are in all, where ``table`` has only some of them: sums are cut so that those of all
+        parts add up without rounding.
+    """
+
+    def __init__(self, table: Table, holdout: Split, n_rows: int | None = None) -> None:
         self._table = table
         self._holdout = holdout
+        self._n_rows = table.n_rows if n_rows is None else n_rows
         self._axes: dict[str, Axis | None] = {}
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
         self._people: dict[tuple[int, Target], _People] = {}
+        self._kinds: dict[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = {}
+        self._as_people: tuple[Kinds, _People] | None = None
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._numbers: dict[Part, FloatArray] = {}
+        self._levels: dict[tuple[Variable, bool], FloatArray | IntArray] = {}
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes."""
@@ -57,82 +74,42 @@ class MemoryEngine:
             self._axes[column] = make_axis(self._table[column], self._set(TRAIN))
         return self._axes[column]
 
+    def axes(self, columns: Sequence[str]) -> list[Axis | None]:
+        """Return several contextual columns in codes."""
+        return [self.axis(column) for column in columns]
+
     def frontier(self, target: Target) -> MemoryFrontier:
         """Return the root of a tree over the training rows."""
         people = self._people_of(TRAIN, target)
-        return MemoryFrontier(self, people.rows, people.cells, target)
+        on_people = MemoryFrontier(self, people.rows, people.cells, target)
+        kinds = self._kinds_of(TRAIN, target)
+        if kinds is None:
+            return on_people
+        return MemoryFrontier(kinds, np.arange(len(kinds)), kinds.cells, target, on_people)
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set."""
-        people = self._people_of(number, target)
+        people = self._counted(number, target)
         everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
         return everyone
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        people = self._people_of(number, target)
-        first = self.total(number, target)[None]
-        out = np.zeros((len(contexts), *first.shape[1:]), dtype=first.dtype)
-        single = np.ones(len(contexts), dtype=bool)
-        for columns, places in conditions_by_columns(contexts).items():
-            most = min(MOST_JOINT, len(places) * people.rows.size)  # a table of more cells costs more than it saves
-            if len(places) >= MANY and self._joint_cells(columns, target) <= most:
-                single[places] = False
-                out[places] = self._from_joint(columns, [contexts[i] for i in places], people, target)
-        left = np.flatnonzero(single).tolist()
-        sums = np.zeros((len(left), *first.shape[1:]), dtype=first.dtype)
-        self._descend(prefix_tree([contexts[i] for i in left]), people, target, first[0], sums)
-        out[left] = sums
-        return out
+        people = self._counted(number, target, {c.column for context in contexts for c in context})
+        return count_contexts(people, contexts, target, self.axis)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
-        return self._joint(axes, self._people_of(number, target), target)
+        return self._joint(axes, self._counted(number, target, [axis.column for axis in axes]), target)
+
+    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
+        """Yield the sums by the codes of each of several sets of axes."""
+        return (self.joint(number, axes, target) for axes in several)
 
     def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
-        index = np.zeros(people.rows.size, dtype=np.intp)
-        for axis in axes:
-            index *= axis.size
-            index += people.codes(axis)
         sizes = [axis.size for axis in axes]
-        sums = add_up(index, prod(sizes), people.cells, target)
+        sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
         return sums.reshape(*sizes, *sums.shape[1:])
-
-    def _joint_cells(self, columns: Sequence[str], target: Target) -> int:
-        sizes = [axis.size for c in columns if (axis := self.axis(c)) is not None]
-        return prod([*sizes, target.n_cells, *target.sum_shape])
-
-    def _from_joint(
-        self,
-        columns: Sequence[str],
-        contexts: Sequence[Sequence[Condition]],
-        people: _People,
-        target: Target,
-    ) -> NDArray[Any]:
-        """Return the sums of contexts that speak of the same columns."""
-        axes = [axis for c in columns if (axis := self.axis(c)) is not None]
-        ordered = [sorted(context, key=lambda c: c.column) for context in contexts]
-        places, matrices = [], []
-        for k, axis in enumerate(axes):
-            at = {c: i for i, c in enumerate(dict.fromkeys(context[k] for context in ordered))}
-            places.append(np.array([at[context[k]] for context in ordered]))
-            matrices.append(membership(list(at), axis.size))
-        sums: NDArray[Any] = collapse(self._joint(axes, people, target), matrices)[tuple(places)]
-        return sums
-
-    def _descend(self, prefix: Prefix, people: _People, target: Target, sums: NDArray[Any], out: NDArray[Any]) -> None:
-        out[prefix.contexts] = sums
-        for column, children in prefix.by_column():
-            axis = self.axis(column)
-            assert axis is not None
-            codes = people.codes(axis)
-            table = add_up(codes, axis.size, people.cells, target)
-            for condition, child in children:
-                inside = table[list(condition.codes)].sum(axis=0)
-                if child.children:
-                    self._descend(child, people.take(np.flatnonzero(among(codes, condition))), target, inside, out)
-                else:
-                    out[child.contexts] = inside
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
@@ -155,7 +132,16 @@ class MemoryEngine:
             if part not in self._numbers:
                 self._numbers[part] = variable.numbers(self._table)
             return self._numbers[part]
-        return variable.values(self._table) if self._is_summed(variable, target) else variable.codes(self._table)
+        summed = self._is_summed(variable, target)
+        if (variable, summed) not in self._levels:
+            if len(self._levels) >= MOST_KEPT:
+                self._levels.clear()
+            self._levels[variable, summed] = (variable.values if summed else variable.codes)(self._table)
+        return self._levels[variable, summed]
+
+    def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
+        """Yield the people of each of several contexts."""
+        return (self.rows(number, context, target) for context in contexts)
 
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
         """Return the kinds of people in a set, ordered by their codes."""
@@ -189,29 +175,23 @@ class MemoryEngine:
         )
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
-        """Return who of a set is in each context, a bit for each person."""
-        rows = self._set(number)
-        words = (rows.size + 63) // 64
+        """Return who of a set is in each context, a bit for each person that is looked at."""
+        rows = self._sample(number)
+        everyone = _packed(np.ones(rows.size, dtype=bool))
         known: dict[Condition, NDArray[np.uint64]] = {}
-        inside = np.full((len(contexts), words), np.uint64(2**64 - 1))
+        inside = np.tile(everyone, (len(contexts), 1))
         for place, context in enumerate(contexts):
             for condition in context:
                 if condition not in known:
-                    known[condition] = self._bits(condition, rows, words)
+                    axis = self.axis(condition.column)
+                    assert axis is not None
+                    known[condition] = _packed(among(self.codes(axis)[rows], condition))
                 inside[place] &= known[condition]
         return inside
 
-    def _bits(self, condition: Condition, rows: NDArray[np.intp], words: int) -> NDArray[np.uint64]:
-        axis = self.axis(condition.column)
-        assert axis is not None
-        bits = np.zeros(words * 8, dtype=np.uint8)
-        packed = np.packbits(among(self.codes(axis)[rows], condition))
-        bits[: packed.size] = packed
-        return bits.view(np.uint64)
-
     def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
         """Return the sums over some people of a set, given as bits."""
-        rows = self._set(number)
+        rows = self._sample(number)
         rows = rows[np.flatnonzero(np.unpackbits(people.view(np.uint8), count=rows.size))]
         cells = self._cells_of(target)
         rows = rows[cells.valid[rows]]
@@ -226,7 +206,8 @@ class MemoryEngine:
 
     def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         """Return what counts labels in a set."""
-        return MemoryLabelCounter(self._table, self._set(number), target, labels, self.axis, self.codes)
+        rows = self._set(number)
+        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows)
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return every row's code on an axis."""
@@ -239,6 +220,10 @@ class MemoryEngine:
             self._rows[number] = self._holdout.rows(number)
         return self._rows[number]
 
+    def _sample(self, number: int) -> NDArray[np.intp]:
+        rows = self._set(number)
+        return rows[:: sample_step(rows.size)]
+
     def _people_of(self, number: int, target: Target) -> _People:
         if (number, target) not in self._people:
             cells, everyone = self._cells_of(target), self._set(number)
@@ -247,21 +232,51 @@ class MemoryEngine:
             self._people = {(number, target): _People(self, rows, cells.take(rows))}  # one at a time, as the cells
         return self._people[number, target]
 
+    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> _People:
+        """Return whose sums are to be added up: the people of a set, or the kinds of people where they are few."""
+        kinds = self._kinds_of(number, target)
+        if kinds is None or not all(map(kinds.know, columns)):
+            return self._people_of(number, target)
+        if self._as_people is None or self._as_people[0] is not kinds:
+            self._as_people = (kinds, _People(kinds, np.arange(len(kinds)), kinds.cells))
+        return self._as_people[1]
+
+    def _kinds_of(self, number: int, target: Target) -> Kinds | None:
+        """Return the kinds of people in a set, alike on all axes that are known by now."""
+        axes = [axis for _, axis in sorted(self._axes.items()) if axis is not None]
+        key = (number, target, tuple(axes))
+        if key not in self._kinds:
+            people = self._people_of(number, target)
+            plain = target.summary is SummaryKind.COUNTS
+            codes = [people.codes(axis) for axis in axes] if plain and len(people.rows) >= FEWEST_PEOPLE else []
+            self._kinds = {key: kinds_of(codes, axes, people.cells, target.n_cells) if codes else None}
+        return self._kinds[key]
+
     def _cells_of(self, target: Target) -> Cells:
         if target not in self._cells:
-            self._cells, self._people = {}, {}  # one at a time: they are large
-            self._cells[target] = cells_of(target, self._table, self._table.n_rows)
+            self._cells, self._people, self._kinds, self._as_people = {}, {}, {}, None  # one at a time: they are large
+            self._cells[target] = cells_of(target, self._table, self._n_rows)
         return self._cells[target]
+
+
+def _packed(mask: BoolArray) -> NDArray[np.uint64]:
+    """Return a bit for each entry, the last word filled up with zeros."""
+    bits = np.zeros((mask.size + 63) // 64 * 8, dtype=np.uint8)
+    packed = np.packbits(mask)
+    bits[: packed.size] = packed
+    return bits.view(np.uint64)
 
 
 class _People:
     """Some people that have a value for all variables of a target: their rows, their cells, their codes on axes."""
 
-    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells) -> None:
+    def __init__(self, engine: MemoryEngine | Kinds, rows: NDArray[np.intp], cells: Cells) -> None:
         self._engine = engine
         self.rows = rows
         self.cells = cells
         self._codes: dict[str, NDArray[np.uint8]] = {}
+        self._with_cell: dict[str, IntArray] = {}
+        self._prefix: tuple[tuple[str, ...], NDArray[np.intp]] = ((), np.zeros(0, dtype=np.intp))
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return their codes on an axis."""
@@ -269,16 +284,62 @@ class _People:
             self._codes[axis.column] = self._engine.codes(axis)[self.rows]
         return self._codes[axis.column]
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory their rows, cells and codes take."""
+        held = (*self._codes.values(), *self._with_cell.values(), self._prefix[1])
+        return self.rows.nbytes + self.cells.nbytes + sum(c.nbytes for c in held)
+
+    def keys(self, axes: Sequence[Axis], n_cells: int) -> NDArray[np.intp]:
+        """Return where everybody stands in a joint table of some axes and the target's cells.
+
+        Tables asked for one after the other mostly differ in the last axis: what the others give is kept.
+        """
+        *others, last = axes
+        columns = tuple(axis.column for axis in others)
+        if not columns:
+            return self.in_cells(last, n_cells).astype(np.intp)
+        if columns != self._prefix[0]:
+            index = self.codes(others[0]).astype(np.intp)
+            for axis in others[1:]:
+                index *= axis.size
+                index += self.codes(axis)
+            self._prefix = (columns, index)
+        key = self._prefix[1] * (last.size * n_cells)
+        key += self.in_cells(last, n_cells)
+        return key
+
+    def in_cells(self, axis: Axis, n_cells: int) -> IntArray:
+        """Return their code on an axis and their cell in one number."""
+        if axis.column not in self._with_cell:
+            key: IntArray = self.codes(axis).astype(np.uint16 if axis.size * n_cells <= 1 << 16 else np.int32)
+            key *= n_cells
+            key += self.cells.cell.astype(key.dtype)
+            self._with_cell[axis.column] = key
+        return self._with_cell[axis.column]
+
     def take(self, at: NDArray[np.intp]) -> _People:
         """Return some of them."""
         return _People(self._engine, self.rows[at], self.cells.take(at))
 
 
 class MemoryFrontier:
-    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them."""
+    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them.
 
-    def __init__(self, engine: MemoryEngine, rows: NDArray[np.intp], cells: Cells, target: Target) -> None:
+    Rows may be kinds of people. For an axis on which people of a kind are not alike, ``on_people`` goes on instead.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine | Kinds,
+        rows: NDArray[np.intp],
+        cells: Cells,
+        target: Target,
+        on_people: MemoryFrontier | None = None,
+    ) -> None:
         self._engine = engine
+        self._on_people = on_people
+        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] = []
         self._rows = rows
         self._cells = cells
         self._target = target
@@ -286,24 +347,52 @@ class MemoryFrontier:
         self._start = np.array([0, rows.size])
         self.n_nodes = 1
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the rows and their cells take."""
+        return self._rows.nbytes + self._node.nbytes + self._cells.nbytes
+
     def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
         """Return the sums by node and code of an axis."""
+        self._prepare([axis])
         part = slice(self._start[first], self._start[last])
         codes = self._engine.codes(axis)[self._rows[part]]
         index = (self._node[part] - first).astype(np.intp) * axis.size + codes
-        cells = Cells(self._cells.valid[part], self._cells.cell[part], [t[part] for t in self._cells.terms])
-        sums = add_up(index, (last - first) * axis.size, cells, self._target)
+        sums = add_up(index, (last - first) * axis.size, self._cells.part(part), self._target)
         return sums.reshape(last - first, axis.size, *sums.shape[1:])
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
+    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
+        """Yield the sums by node and code of each axis."""
+        return (self.histogram(axis, first, last) for axis in axes)
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
-        new = np.full(self._rows.size, -1, dtype=np.int32)
-        for node, axis in enumerate(axes):
+        self._prepare([axis for axis in axes if axis is not None])
+        if self._on_people is not None:
+            self._steps.append((axes, child, nodes))
+        at: list[NDArray[np.intp]] = []
+        new: list[NDArray[np.int32]] = []
+        for cut, axis in enumerate(axes):
             if axis is not None:
+                node = cut if nodes is None else nodes[cut]
                 part = slice(self._start[node], self._start[node + 1])
-                new[part] = child[node][self._engine.codes(axis)[self._rows[part]]]
-        order = np.argsort(new, kind="stable")
-        order = order[np.count_nonzero(new < 0) :]
-        self._rows, self._cells, self._node = self._rows[order], self._cells.take(order), new[order]
+                to = child[cut][self._engine.codes(axis)[self._rows[part]]]
+                kept = np.flatnonzero(to >= 0)
+                at.append(kept + part.start)
+                new.append(to[kept])
+        where, to = np.concatenate([np.zeros(0, np.intp), *at]), np.concatenate([np.zeros(0, np.int32), *new])
+        smallest = np.min_scalar_type(int(child.max(initial=0)))  # numbers of one or two bytes are sorted fast
+        order = np.argsort(to.astype(smallest), kind="stable")
+        rows = where[order]
+        self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))
+
+    def _prepare(self, axes: Sequence[Axis]) -> None:
+        """Go on with people, if kinds of them do not know one of the axes."""
+        if isinstance(self._engine, Kinds) and not all(self._engine.know(axis.column) for axis in axes):
+            plain = self._on_people
+            assert plain is not None
+            for step in self._steps:
+                plain.advance(*step)
+            self.__dict__ = plain.__dict__

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.engine.contract import Rows
+from fairtest.progress import silent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
+    from fairtest.progress import Tell
     from fairtest.summaries import Summary
     from fairtest.types import FloatArray, IntArray
 
@@ -34,18 +36,21 @@ class Batch:
     summary
         One entry along the leading axis for each hypothesis.
     fetch
-        From the number of a hypothesis to its people, for methods that need them.
+        From the numbers of some hypotheses, in order, to the people of each, for methods that need them.
     seed
         Where randomness starts.
     memo
         What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
+    tell
+        Told how far long work on the batch is.
     """
 
     metric: Metric
     summary: Summary
-    fetch: Callable[[int], Rows]
+    fetch: Callable[[Sequence[int]], Iterator[Rows]]
     seed: int
     memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
+    tell: Tell = silent
 
     def __len__(self) -> int:
         return len(self.size)
@@ -60,10 +65,9 @@ class Batch:
         """The effect of each hypothesis, NaN where undefined."""
         if self.metric.summary is not SummaryKind.ROWS:
             return np.asarray(self.metric.effect(self.summary), dtype=float)
-        return np.array([self._effect_of_rows(i) for i in range(len(self))], dtype=float)
+        return np.array([self._effect_of_rows(people) for _, people in self.each(range(len(self)))], dtype=float)
 
-    def _effect_of_rows(self, i: int) -> float:
-        people = self.rows(i)
+    def _effect_of_rows(self, people: Rows) -> float:
         if not len(people):
             return np.nan
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -71,7 +75,14 @@ class Batch:
 
     def rows(self, i: int) -> Rows:
         """Return the people of a hypothesis in an order that does not hang on that of the data."""
-        people = self.fetch(i)
+        return next(self.each([i]))[1]
+
+    def each(self, some: Iterable[int]) -> Iterator[tuple[int, Rows]]:
+        """Yield some hypotheses, in order, each with its people as :meth:`rows` has them; they are fetched together."""
+        places = [int(i) for i in some]
+        return zip(places, map(self._ordered, self.fetch(places)), strict=True)
+
+    def _ordered(self, people: Rows) -> Rows:
         numbers = [v for v in (people.protected, people.output) if v.dtype.kind == "f"]
         protected, output = (
             v if v.dtype.kind == "f" else self._coded(v, numbers) for v in (people.protected, people.output)
@@ -95,7 +106,11 @@ class Batch:
         """Return some of the hypotheses."""
         places = at.tolist()
         memo = {name: tuple(array[at] for array in arrays) for name, arrays in self.memo.items()}
-        return Batch(self.metric, self.summary.take(at), lambda i: self.fetch(places[i]), self.seed, memo)
+
+        def fetch(some: Sequence[int]) -> Iterator[Rows]:
+            return self.fetch([places[i] for i in some])
+
+        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.tell)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""

@@ -16,6 +16,7 @@ import numpy as np
 from fairtest.engine.joint import membership
 from fairtest.exceptions import InputError
 from fairtest.inference.influence import is_scored, n_sums, sums_of
+from fairtest.progress import silent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine, Profiles, Rows
     from fairtest.inference.batch import Batch
     from fairtest.inference.influence import Sums
+    from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -85,7 +87,7 @@ class Covariance:
     matrix: FloatArray
 
 
-def covariance(engine: Engine, number: int, parts: Sequence[Part]) -> Covariance:
+def covariance(engine: Engine, number: int, parts: Sequence[Part], tell: Tell = silent) -> Covariance:
     """Return the covariances of everything in the family whose people's contributions are known."""
     used = [part for part in parts if part.scored.size]
     n = sum(int(n_sums(part.batch)[part.scored].sum()) for part in used)
@@ -105,6 +107,7 @@ def covariance(engine: Engine, number: int, parts: Sequence[Part]) -> Covariance
     )
     matrix = np.zeros((n, n))
     for chunk in _chunks(len(profiles), n):
+        tell(chunk.start / len(profiles))
         terms = np.concatenate([crowd.terms(chunk) for crowd in crowds])
         matrix += terms @ terms.T
     _whiten(matrix, hypothesis, np.concatenate([crowd.sums.variance for crowd in crowds]))

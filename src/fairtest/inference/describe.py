@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +13,18 @@ from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
 from fairtest.inference import score
 from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.progress import silent
 from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine
     from fairtest.inference.finding import Table
     from fairtest.inference.validate import Estimates, Validated
+    from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
 __all__ = ["Describer"]
@@ -49,16 +51,34 @@ class Describer:
         if by.is_number:
             bins = BOX_BINS if measured.is_number else TABLE_BINS
             self._by = in_bins(by, source.table, source.holdout.rows(TRAIN), bins)
-        summary = SummaryKind.ROWS if by.is_number or measured.is_number else SummaryKind.COUNTS
-        self._target = Target(by, measured, question.strata, summary)
+        if measured.is_number:
+            self._target = Target(by, measured, question.strata, SummaryKind.ROWS)
+        else:
+            self._target = Target(self._by, measured, question.strata, SummaryKind.COUNTS)
 
-    def findings(self, contexts: Sequence[int]) -> list[Finding]:
+    def findings(self, contexts: Sequence[int], tell: Tell = silent) -> list[Finding]:
         """Return the findings of some contexts (0 is the whole population)."""
-        return [self._finding(i, two) for i, two in zip(contexts, self._ratios(contexts), strict=True)]
+        made = []
+        described_by = zip(contexts, self._ratios(contexts), self._tables(contexts), strict=True)
+        for number, (i, two, (table, of_stratum)) in enumerate(described_by):
+            tell(number / len(contexts))
+            made.append(self._finding(i, two, table, of_stratum))
+        return made
 
-    def _finding(self, i: int, of_two_groups: dict[str, Any]) -> Finding:
+    def _tables(self, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
+        """Yield the table of each context, and what gives that of any of its strata."""
+        conditions = [self._validated.asked.conditions[i] for i in contexts]
+        if self._target.summary is SummaryKind.COUNTS:
+            for counts in self._engine.tables(self._number, conditions, self._target):
+                yield self._count_table(counts.sum(axis=0)), partial(self._stratum_counts, counts)
+        else:
+            for people in self._engine.many_rows(self._number, conditions, self._target):
+                yield self._group_table(people), partial(self._stratum_groups, people)
+
+    def _finding(
+        self, i: int, of_two_groups: dict[str, Any], table: Table, of_stratum: Callable[[int], Table]
+    ) -> Finding:
         asked, estimates = self._validated.asked, self._validated.contexts
-        people = self._engine.rows(self._number, asked.conditions[i], self._target)
         p = _number(estimates.p[i])
         return Finding(
             protected=self._question.protected.name,
@@ -72,44 +92,40 @@ class Describer:
             p_value=p,
             p_value_raw=_number(estimates.p_raw[i]),
             significant=p is not None and p <= self.level,
-            table=self._table(people),
-            strata=self._strata(i, people),
+            table=table,
+            strata=self._strata(i, of_stratum),
             label=None if label_part(self._question.output) is None else self._question.output.name,
             notes=(*estimates.notes[i], *self._left_out_strata(i)),
             **of_two_groups,
         )
 
-    def _table(self, people: Rows) -> Table:
-        by, measured = self._by, self._target.output
-        codes = self._codes(people)
-        if measured.is_number:
-            return self._group_table(people, codes, by, measured)
-        shape = (len(measured.levels), len(by.levels))
-        index = people.output.astype(np.intp) * shape[1] + codes
-        counts = np.bincount(index, minlength=shape[0] * shape[1]).reshape(shape)
-        rows_, columns = measured, by
+    def _count_table(self, counts: IntArray) -> CountTable:
+        rows, columns = self._target.output, self._by
         if self._swapped:
-            counts, rows_, columns = counts.T, by, measured
+            counts, rows, columns = counts.T, columns, rows
         return CountTable(
-            rows_.name, columns.name, rows_.levels, columns.levels, tuple(tuple(int(c) for c in row) for row in counts)
+            rows.name, columns.name, rows.levels, columns.levels, tuple(tuple(int(c) for c in row) for row in counts)
         )
 
-    def _codes(self, people: Rows) -> IntArray:
-        """Return the group of each person; for a number, its bin."""
-        number = self._target.protected.is_number
-        return self._by.parts[0].bins(people.protected) if number else people.protected
+    def _stratum_counts(self, counts: IntArray, e: int) -> CountTable:
+        return self._count_table(counts[e])
 
-    def _group_table(self, people: Rows, codes: IntArray, by: Variable, measured: Variable) -> GroupTable:
+    def _stratum_groups(self, people: Rows, e: int) -> GroupTable:
+        return self._group_table(_subset(people, people.stratum == e))
+
+    def _group_table(self, people: Rows) -> GroupTable:
+        by, measured, binned = self._by, self._target.output, self._target.protected.is_number
+        codes = by.parts[0].bins(people.protected) if binned else people.protected
         values = np.asarray(people.output, dtype=float)
         inside = [codes == code for code in range(len(by.levels))]
-        if not self._target.protected.is_number:
-            rows = tuple(described(name, values[i]) for name, i in zip(by.levels, inside, strict=True))
-            return GroupTable(measured.name, by.name, rows)
+        if not binned:
+            groups = tuple(described(name, values[i]) for name, i in zip(by.levels, inside, strict=True))
+            return GroupTable(measured.name, by.name, groups)
         numbers = np.asarray(people.protected, dtype=float)
-        rows = tuple(described(name, values[i], numbers[i]) for name, i in zip(by.levels, inside, strict=True))
-        return GroupTable(measured.name, by.name, rows, fitted(numbers, values))
+        groups = tuple(described(name, values[i], numbers[i]) for name, i in zip(by.levels, inside, strict=True))
+        return GroupTable(measured.name, by.name, groups, fitted(numbers, values))
 
-    def _strata(self, i: int, people: Rows) -> tuple[Stratum, ...]:
+    def _strata(self, i: int, of_stratum: Callable[[int], Table]) -> tuple[Stratum, ...]:
         strata, estimates = self._question.strata, self._validated.strata
         if strata is None or estimates is None:
             return ()
@@ -117,9 +133,8 @@ class Describer:
         for e, combination in enumerate(strata.combinations):
             at = i * len(strata.levels) + e
             if estimates.size[at]:
-                inside = people.stratum == e
-                table = self._table(_subset(people, inside))
-                found.append(_stratum(dict(zip(strata.columns, combination, strict=True)), estimates, at, table))
+                values = dict(zip(strata.columns, combination, strict=True))
+                found.append(_stratum(values, estimates, at, of_stratum(e)))
         return tuple(found)
 
     def _left_out_strata(self, i: int) -> tuple[str, ...]:

@@ -65,8 +65,8 @@ class LabelAsked(Asked):
         for i, condition in enumerate(self.conditions):
             entries.setdefault(condition, []).append(i)
         sums: Any = None
-        for condition, at in entries.items():
-            table = counter.table(condition, of[at])
+        tables = counter.tables([(condition, of[at]) for condition, at in entries.items()])
+        for at, table in zip(entries.values(), tables, strict=True):
             sums = np.empty((len(self.conditions), *table.shape[1:]), dtype=table.dtype) if sums is None else sums
             sums[at] = table
         summary = self.target.wrap(sums)

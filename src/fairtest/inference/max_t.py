@@ -27,12 +27,14 @@ from scipy.linalg import blas, cholesky
 from scipy.special import ndtr, ndtri
 
 from fairtest.inference.quadratic import SumOfSquares
+from fairtest.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtest.inference.dependence import Covariance
     from fairtest.inference.prior import Prior
+    from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["JointNull", "draw_joint_null"]
@@ -138,7 +140,7 @@ class JointNull:
         return np.full(tested.size, np.clip(level, alpha / max(members, 1), alpha))
 
 
-def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int) -> JointNull:
+def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int, tell: Tell = silent) -> JointNull:
     """Draw the p-values of a family of ``size`` hypotheses together, as finely as its level needs.
 
     Parameters
@@ -147,6 +149,8 @@ def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int) 
         Of those hypotheses that can be drawn.
     seed
         Where randomness starts.
+    tell
+        Told now and then which share of the draws is made.
     """
     starts = np.flatnonzero(np.diff(covariance.hypothesis, prepend=-1))
     hypotheses = covariance.hypothesis[starts]
@@ -161,6 +165,7 @@ def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int) 
     threshold = np.array([_quantile(law, cap) for law in laws])
     kept: list[tuple[IntArray, IntArray, FloatArray]] = []
     for block, statistic in enumerate(_statistics(covariance.matrix, starts, draws // BLOCK, seed)):
+        tell(block * BLOCK / draws)
         which, draw = np.nonzero(statistic >= threshold[:, None])
         p = _p_values(statistic[which, draw], which, laws)
         order = np.argsort(p)

@@ -7,6 +7,7 @@ cannot change any more.
 
 from __future__ import annotations
 
+from math import ceil, log
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -15,12 +16,14 @@ from scipy.special import betaincinv
 
 from fairtest.exceptions import InputError
 from fairtest.inference.multiplicity import holm
+from fairtest.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
+    from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray
 
 __all__ = ["Sampler", "clopper_pearson", "most_draws", "sequential_p_values"]
@@ -48,6 +51,7 @@ def sequential_p_values(
     growth: int = 2,
     most: int | None = None,
     adjust: Callable[[FloatArray], FloatArray] = holm,
+    tell: Tell = silent,
 ) -> FloatArray:
     """Return the p-value of each sampler, drawing until its decision within the family is settled.
 
@@ -75,6 +79,8 @@ def sequential_p_values(
         The cap; None chooses it by :func:`most_draws`.
     adjust
         The correction, of the p-values of ``samplers`` followed by ``fixed_p``; it must be monotone.
+    tell
+        Told now and then how far the rounds are, as if all were needed.
 
     Returns
     -------
@@ -108,11 +114,15 @@ def sequential_p_values(
     hits = np.zeros(len(samplers), dtype=np.int64)
     drawn = np.zeros_like(hits)
     pending = np.ones(len(samplers), dtype=np.bool_)
+    rounds, done = 1 + ceil(max(log(cap / first), 0.0) / log(max(growth, 2))), 0
     while pending.any():
-        for i in np.flatnonzero(pending).tolist():
+        places = np.flatnonzero(pending).tolist()
+        for number, i in enumerate(places):
+            tell((done + number / len(places)) / rounds)
             count = int(min(max((growth - 1) * drawn[i], first), cap - drawn[i]))
             hits[i] += samplers[i].draw(count, children[i])
             drawn[i] += count
+        done += 1
         low, high = _limits(hits, drawn, cap)
         pending = (drawn < cap) & rejected(low) & ~rejected(high)
     return _p_values(hits, drawn)

@@ -242,10 +242,9 @@ class Correlation:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
         p = correlation.correlation_p(self._sums(batch))
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
-            people = batch.rows(int(i))
+        for i, people in batch.each(np.flatnonzero(near(p, level) & (batch.size <= SMALL))):
             sampler = CorrelationSampler(people.protected, people.output, people.stratum)
-            samplers[int(i)] = batch.keyed(sampler, people.protected, people.output)
+            samplers[i] = batch.keyed(sampler, people.protected, people.output)
         return p, samplers
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
@@ -305,10 +304,9 @@ class ConditionalRank:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
         p = correlation.correlation_p(self._sums(batch))
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero(near(p, level) & (batch.size <= SMALL)):
-            people = batch.rows(int(i))
+        for i, people in batch.each(np.flatnonzero(near(p, level) & (batch.size <= SMALL))):
             s, o = (stratum_ranks(v, people.stratum) for v in (people.protected, people.output))
-            samplers[int(i)] = batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
+            samplers[i] = batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
         return p, samplers
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
@@ -343,12 +341,11 @@ class OneWay:
         wanted = (tiny | (groups.n.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
         known = np.nan_to_num(p, nan=1.0)
         samplers: dict[int, Sampler] = {}
-        for i in np.flatnonzero(wanted & (known <= FAR) & (tiny | (known >= SURE * level))):
-            people = batch.rows(int(i))
+        for i, people in batch.each(np.flatnonzero(wanted & (known <= FAR) & (tiny | (known >= SURE * level)))):
             by, x = people.protected, people.output
             if by.dtype.kind == "f":
                 by, x = x, by
-            samplers[int(i)] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+            samplers[i] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
         return p, samplers
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:

@@ -117,9 +117,9 @@ def difference_interval(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray, 
     """
     tables, defined = StratifiedTables.from_counts(x1, n1, x2, n2)
     levels = per_context(alpha, len(defined))[defined]
-    low = _lowest_difference(tables, levels)
-    high = -_lowest_difference(tables.swapped(), levels)
-    return scatter(low, defined), scatter(high, defined)
+    bounds = _lowest_difference(tables.beside(tables.swapped()), np.tile(levels, 2))
+    low, minus_high = np.split(bounds, 2)
+    return scatter(low, defined), scatter(-minus_high, defined)
 
 
 def _lowest_difference(tables: StratifiedTables, levels: FloatArray) -> FloatArray:

@@ -81,6 +81,10 @@ class StratifiedTables:
         """Return the comparison of the second group with the first."""
         return type(self)(self.p2, self.n2, self.p1, self.n1, self.weight, self.floor)
 
+    def beside(self, other: Self) -> Self:
+        """Return these contexts and then the other ones: to search for the bounds of all of them in one go."""
+        return type(self)(*(np.concatenate((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
+
     def standardised(self, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
         r"""Return z = (D − δ)/√V and the skewness γ = M/V^1.5 at a common difference δ.
 

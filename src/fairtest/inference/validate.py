@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,11 @@ from fairtest.inference.prior import Prior
 from fairtest.inference.procedures import procedure_for
 from fairtest.inference.recentre import test_summary
 from fairtest.inference.rules import clip_p
+from fairtest.progress import part, silent
 from fairtest.summaries import Counts, by_stratum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairtest.contexts.context import Context
     from fairtest.data.axes import Condition
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity import Correction
     from fairtest.inference.procedures import Procedure
     from fairtest.investigations.question import Question
+    from fairtest.progress import Tell
     from fairtest.summaries import Summary, Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -41,6 +44,8 @@ ALL_DRAWS, FEWEST_DRAWS = 1 << 23, 1 << 11
 """About how many draws from small tables, or their cost, are made in all; the fewest that each hypothesis may get."""
 HOPE, DOUBT = 10.0, 30.0
 """By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
+STAGES = 5
+"""Into so many parts validation is divided for those who want to know how far it is."""
 ALL_INTERVALS = 1000
 """Up to this many contexts, all of them get intervals; in larger families only what is significant."""
 
@@ -186,12 +191,14 @@ class _Member:
                 del self.samplers[i]
 
 
-def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
+def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings, tell: Tell = silent) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested."""
-    summaries = [a.counted(engine, settings.number) for a in asked]
+    counting, testing, joining, drawing, measuring = (part(tell, stage, STAGES) for stage in range(STAGES))
+    summaries = _counted(engine, asked, settings, counting)
     family: list[_Member] = []
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
-    for a, summary in zip(asked, summaries, strict=True):
+    for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
+        testing(number / len(asked))
         with in_question(a.title):
             whole = _contexts(engine, a, summary, settings)
             family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
@@ -201,10 +208,11 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
                 evidence = nothing if a.strata_evidence is None else a.strata_evidence
                 family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
     if settings.correction.joint:
-        settings = replace(settings, correction=settings.correction.given(_joint_null(engine, asked, family, settings)))
+        null = _joint_null(engine, asked, family, settings, joining)
+        settings = replace(settings, correction=settings.correction.given(null))
     prior = _prior(family, settings)
-    _draw(family, prior, settings)
-    estimates = iter(_estimates(family, prior, settings))
+    _draw(family, prior, settings, drawing)
+    estimates = iter(_estimates(family, prior, settings, measuring))
     return [
         Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
         for a, summary in zip(asked, summaries, strict=True)
@@ -213,13 +221,21 @@ def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> 
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Describe all questions on a set without testing: effects and single intervals, no p-values."""
-    summaries = [a.counted(engine, settings.number) for a in asked]
+    summaries = _counted(engine, asked, settings, silent)
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = _contexts(engine, a, summary, settings)
         strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
         measured.append(Validated(a, _measured(whole, settings), strata, summary))
     return measured
+
+
+def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, tell: Tell) -> list[Summary]:
+    summaries = []
+    for number, a in enumerate(asked):
+        tell(number / len(asked))
+        summaries.append(a.counted(engine, settings.number))
+    return summaries
 
 
 def _measured(batch: Batch, settings: TestSettings) -> Estimates:
@@ -235,7 +251,9 @@ def _measured(batch: Batch, settings: TestSettings) -> Estimates:
     return Estimates(batch.size, batch.effect, nothing, nothing, nothing, nothing, low, high, tuple(notes))
 
 
-def _joint_null(engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings) -> JointNull:
+def _joint_null(
+    engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings, tell: Tell
+) -> JointNull:
     """Draw what the p-values of the family would be together if there were no association."""
     questions = [a for a in asked for _ in range(1 if a.target.strata is None else 2)]
     parts = []
@@ -244,22 +262,26 @@ def _joint_null(engine: Engine, asked: Sequence[Asked], family: Sequence[_Member
         tested[list(member.samplers)] = True
         parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
     size = sum(len(part.batch) for part in parts)
-    return draw_joint_null(covariance(engine, settings.number, parts), size, settings.level, settings.seed)
+    known = covariance(engine, settings.number, parts, part(tell, 0, 2))
+    return draw_joint_null(known, size, settings.level, settings.seed, part(tell, 1, 2))
 
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
-    def fetch(i: int) -> Rows:
-        return engine.rows(settings.number, asked.conditions[i], asked.target_of(i))
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        for target, some in groupby(places, asked.target_of):
+            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
 
     return Batch(asked.question.metric, summary, fetch, settings.seed)
 
 
 def _strata(contexts: Batch, n_strata: int) -> Batch:
-    def fetch(i: int) -> Rows:
-        people = contexts.fetch(i // n_strata)
-        at = people.stratum == i % n_strata
-        alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
-        return Rows(people.protected[at], people.output[at], alone, {})
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
+        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
+            for i in some:
+                at = people.stratum == i % n_strata
+                alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
+                yield Rows(people.protected[at], people.output[at], alone, {})
 
     return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 
@@ -285,7 +307,7 @@ def _n_strata(summary: Summary) -> int:
     return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
 
 
-def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> None:
+def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell: Tell) -> None:
     """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
     if not any(member.samplers for member in family):
         return
@@ -312,6 +334,7 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> No
         alpha=settings.level,
         rng=rng,
         adjust=adjust,
+        tell=tell,
         **({} if len(known) <= ALL_INTERVALS else {"first": 1024, "growth": 8}),
         most=_most_draws(sum(getattr(s, "cost", 1.0) for _, s in drawn), settings),
     )
@@ -360,32 +383,37 @@ def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
     )
 
 
-def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> list[Estimates]:
+def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell: Tell) -> list[Estimates]:
     everything = np.concatenate([member.p for member in family])
     places = np.cumsum([len(m.p) for m in family])[:-1]
     adjusted = np.split(settings.correction.adjust(everything, prior), places)
     levels = np.split(settings.correction.levels(settings.level, ~np.isnan(everything), prior), places)
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
-    for member, p, alpha in zip(family, adjusted, levels, strict=True):
+    for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
         if member.n_strata:
             wanted = np.repeat(wanted, member.n_strata)
         else:
             with np.errstate(invalid="ignore"):
                 wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
             wanted[member.populations] = True
-        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings))
+        told = part(tell, number, len(family))
+        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings, told))
     return estimates
 
 
 def _member_estimates(
-    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings
+    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings, tell: Tell
 ) -> Estimates:
     """Return the numbers of a batch; in large families, intervals only of what is significant."""
-    batch, few = member.batch, member.batch.take(wanted)
+    batch = member.batch
+    few = replace(batch.take(wanted), tell=part(tell, 0, 2))
+    again = replace(few, tell=part(tell, 1, 2))
+    few.tell(0.0)
     low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
     low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
-    low_single[wanted], high_single[wanted] = member.procedure.interval(few, member.p[wanted], settings.level)
+    again.tell(0.0)
+    low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], settings.level)
     notes: list[tuple[str, ...]] = [()] * len(batch)
     for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):
         notes[i] = note

@@ -37,6 +37,10 @@ class Investigation(ABC):
     """Explanatory attributes that the question brings along."""
     everyone: Variable | None = None
     """The output before it was restricted to the people it is about; None where it is about everybody."""
+    explained_by: tuple[str, ...] = ()
+    """Explanatory attributes that were added to explain what was found without them."""
+    notes: tuple[str, ...] = ()
+    """Remarks that the report must have."""
 
     def __init__(
         self,
@@ -110,6 +114,7 @@ class Investigation(ABC):
                 raise _two_roles(name, role, "explanatory")
         copied = copy(self)
         copied.explanatory = tuple(dict.fromkeys((*self.explanatory, *names)))
+        copied.explained_by = (*self.explained_by, *(n for n in names if n not in self.explanatory))
         copied.strata = strata_variable(self.source, copied.explanatory)
         copied.questions = tuple(replace(q, strata=copied.strata) for q in self.questions)
         copied.training = copied.results = None

@@ -99,7 +99,7 @@ class ErrorProfiling(Investigation):
             raise InputError(f"Give an error or a notion, not both. Got error={error!r} and notion={notion!r}.")
         self.ground_truth = ground_truth
         self.error: str | None = None
-        self._asked_error = error
+        self.asked_error = error
         self.notion = None if notion is None else named_notion(notion)
         super().__init__(source, protected, output, contextual, explanatory, metrics, exclude)
 
@@ -108,7 +108,7 @@ class ErrorProfiling(Investigation):
         if self.notion is not None:
             self.profile = by_notion(both, self.notion)
         else:
-            self.error, self.profile = by_error(both, self._asked_error)
+            self.error, self.profile = by_error(both, self.asked_error)
         self.implied = self.profile.given
         self.everyone = self.profile.everyone
         return self.profile.variable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fairtest.data import measures
+from fairtest.data.blocks import ends_of, numbers_of
 from fairtest.data.measures import Measure
 from fairtest.data.variables import Part, Variable, computed
 from fairtest.exceptions import InputError, unknown_name
@@ -26,7 +27,7 @@ from fairtest.investigations.roles import MOST_LEVELS
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from fairtest.data.table import Column
+    from fairtest.data.table import Column, Table
     from fairtest.investigations.predicted_labels import Labels
     from fairtest.investigations.profiles import Among, Pair
     from fairtest.types import Level
@@ -40,7 +41,7 @@ OwnError: TypeAlias = Callable[[Any, Any], Any]
 
 def default_error(both: Pair) -> str:
     """Return the error that fits the kinds of the two columns."""
-    if both.prediction.values is None and both.truth.values is None:
+    if not both.prediction.is_number and not both.truth.is_number:
         return "class"
     return "brier" if both.are_probabilities else "absolute"
 
@@ -113,7 +114,7 @@ def _number_error(words: str, function: OwnError) -> Callable[[Pair], Profile]:
 
 def _as_numbers(column: Column, wanted: str) -> StandIns:
     """Return what stands for the levels of a column where numbers are needed; None for a numeric one."""
-    if column.values is not None:
+    if column.is_number:
         return None
     if not all(isinstance(v, (bool, int, float)) for v in column.levels):
         shown = ", ".join(repr(v) for v in column.levels[:5])
@@ -128,12 +129,12 @@ def _probability_error(words: str, name: str, function: OwnError) -> Callable[[P
     def profile(both: Pair) -> Profile:
         wanted = f"error={words!r}"
         predicted = _as_numbers(both.prediction, wanted)
-        numbers = both.prediction.values if predicted is None else np.asarray(predicted, dtype=float)
-        assert numbers is not None
-        if np.nanmin(numbers) < 0 or np.nanmax(numbers) > 1:
+        numbers = ends_of(both.prediction) if predicted is None else np.asarray(predicted, dtype=float)
+        low, high = np.min(numbers), np.max(numbers)
+        if low < 0 or high > 1:
             raise InputError(
-                f"{wanted} needs probabilities, and {both.prediction.name!r} runs from {np.nanmin(numbers):g} to "
-                f"{np.nanmax(numbers):g}. They must be between 0 and 1."
+                f"{wanted} needs probabilities, and {both.prediction.name!r} runs from {low:g} to {high:g}. They must "
+                "be between 0 and 1."
             )
         return number_profile(
             both, f"{name} of {both.prediction.name}", function, (predicted, zero_or_one(both, wanted))
@@ -145,8 +146,8 @@ def _probability_error(words: str, name: str, function: OwnError) -> Callable[[P
 def zero_or_one(both: Pair, wanted: str) -> StandIns:
     """Return the truth as 0 and 1, 1 for the positive value."""
     truth = both.truth
-    if truth.values is not None:
-        if not np.isin(truth.values[~np.isnan(truth.values)], (0, 1)).all():
+    if truth.is_number:
+        if not all(np.isin(block[~np.isnan(block)], (0, 1)).all() for _, block in numbers_of(truth)):
             raise InputError(f"{wanted} needs a ground_truth of two values, and {truth.name!r} is numeric.")
         return None
     if len(truth.levels) == 1 and truth.levels[0] in (0, 1):
@@ -162,13 +163,14 @@ def number_profile(both: Pair, name: str, function: OwnError, stand_ins: tuple[S
     """Return an error that is a number, computed from prediction and truth."""
     measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
     variable = computed(name, measure, both.source.table)
-    numbers = variable.numbers(both.source.table)
-    if np.isnan(numbers).all():
+    blocks = (numbers[~np.isnan(numbers)] for _, numbers in variable.parts[0].blocks(both.source.table))
+    ends = {float(end) for numbers in blocks if numbers.size for end in (numbers.min(), numbers.max())}
+    if not ends:
         raise InputError(
             f"Nobody has both {both.prediction.name!r} and {both.truth.name!r}: there is no error to profile."
         )
-    if np.nanmin(numbers) == np.nanmax(numbers):
-        raise InputError(f"The {name} is {np.nanmin(numbers):g} for everybody. There is nothing to profile.")
+    if len(ends) == 1:
+        raise InputError(f"The {name} is {ends.pop():g} for everybody. There is nothing to profile.")
     return Profile(variable, name)
 
 
@@ -177,27 +179,32 @@ def _own(both: Pair, name: str, function: OwnError) -> Profile:
     columns = (both.prediction, both.truth)
     stand_ins = tuple(_as_numbers(c, "error") if _is_number(c) else c.levels for c in columns)
     measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
-    table = both.source.table
+    seen = [_judged(measure, block) for _, block in both.source.table.blocks(measure.columns)]
+    title = f"{name} of {both.prediction.name}"
+    if any(found.dtype != bool for found in seen):
+        return number_profile(both, title, function, stand_ins)
+    part = Part(title, (False, True), (0.5,), measure)
+    levels = tuple(bool(v) for v in np.unique(np.concatenate(seen)))
+    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
+    return Profile(varying(variable, title), title)
+
+
+def _judged(measure: Measure, table: Table) -> Any:
+    """Return the different answers of the user's function, after checking that it judges each person alone."""
     known = measure.known(table)
-    found = _tried(function, measure.arguments(table, known), int(known.sum()))
+    found = _tried(measure.function, measure.arguments(table, known), int(known.sum()))
     half = known & (np.arange(table.n_rows) % 2 == 0)
-    again = _tried(function, measure.arguments(table, half), int(half.sum()))
+    again = _tried(measure.function, measure.arguments(table, half), int(half.sum()))
     if not np.array_equal(found[half[known]], again):
         raise InputError(
             "The error function must look at each person by themselves: asked about half of the people, it gives other "
             "numbers for them. Take out averages, ranks and random numbers."
         )
-    title = f"{name} of {both.prediction.name}"
-    if found.dtype != bool:
-        return number_profile(both, title, function, stand_ins)
-    part = Part(title, (False, True), (0.5,), measure)
-    levels = tuple(bool(v) for v in np.unique(found))
-    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
-    return Profile(varying(variable, title), title)
+    return np.unique(found) if found.dtype == bool else found[:0]
 
 
 def _is_number(column: Column) -> bool:
-    return column.values is not None or all(isinstance(v, (bool, int, float)) for v in column.levels)
+    return column.is_number or all(isinstance(v, (bool, int, float)) for v in column.levels)
 
 
 def _tried(function: OwnError, arguments: list[Any], people: int) -> Any:

@@ -102,7 +102,7 @@ def _turned(variable: Variable) -> Variable:
 
 
 def _labels_if_any(both: Pair) -> Labels | None:
-    has = both.prediction.values is None and both.truth.values is None
+    has = not both.prediction.is_number and not both.truth.is_number
     return both.labels("a notion") if has else None
 
 
@@ -119,7 +119,7 @@ def _truth_given_prediction(both: Pair, labels: Labels | None) -> Profile:
 
 
 def _predictive_parity(both: Pair) -> Profile:
-    if both.prediction.values is not None:
+    if both.prediction.is_number:
         raise InputError(
             f"notion='predictive-parity' needs a prediction with labels, and {both.prediction.name!r} is numeric "
             f"({both.prediction.reason}). For scores and probabilities use notion='calibration'."
@@ -133,9 +133,9 @@ def _calibration(both: Pair) -> Profile:
     Within a bin of predictions one group may have higher ones, and then rightly a higher rate of what is predicted.
     The difference between prediction and truth is free of that, so it is compared wherever it has a meaning.
     """
-    if both.prediction.values is None or not (both.are_probabilities or both.truth.values is not None):
+    if not both.prediction.is_number or not (both.are_probabilities or both.truth.is_number):
         return _truth_given_prediction(both, _labels_if_any(both))
-    truth = None if both.truth.values is not None else zero_or_one(both, "notion='calibration'")
+    truth = None if both.truth.is_number else zero_or_one(both, "notion='calibration'")
     name = f"signed error of {both.prediction.name}"
     profile = number_profile(both, name, measures.signed, (None, truth))
     return Profile(profile.variable, name, given=(both.prediction.name,))

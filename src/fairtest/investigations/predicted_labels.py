@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.blocks import level_counts
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError
 from fairtest.investigations.roles import few_levels, value_effects_are_about
@@ -68,7 +69,7 @@ class Labels:
     def of(cls, prediction: Column, truth: Column, wanted: str) -> Labels:
         """Return the two columns as labels, or say why they are none; ``wanted`` is what labels are needed for."""
         for column, role in ((prediction, "output"), (truth, "ground_truth")):
-            if column.values is not None:
+            if column.is_number:
                 raise InputError(
                     f"{wanted} needs labels, and the {role} {column.name!r} is numeric ({column.reason}). Declare "
                     f"categorical=[{column.name!r}] if its numbers are labels, or choose an error of numbers: "
@@ -105,9 +106,7 @@ def positive_of(source: DataSource, prediction: Column, truth: Column, labels: S
         return next(v for v in labels if same(v, declared[0]))
     if truth.kind is Kind.ORDERED:
         return max(labels, key=lambda label: _place(label, truth))
-    assert truth.codes is not None
-    counts = np.bincount(truth.codes[truth.codes >= 0], minlength=len(truth.levels))
-    people = [sum(int(n) for t, n in zip(truth.levels, counts, strict=True) if same(v, t)) for v in labels]
+    people = [sum(int(n) for t, n in zip(truth.levels, level_counts(truth), strict=True) if same(v, t)) for v in labels]
     return value_effects_are_about(labels, people)
 
 
@@ -126,8 +125,9 @@ def judged(
     pairs = [(p, t) for p in labels.prediction.levels for t in labels.truth.levels]
     verdicts = [judgement(p, t) for p, t in pairs]
     parts = tuple(Part(c.name, c.levels) for c in (labels.prediction, labels.truth))
-    codes = Variable(name, Kind.CATEGORICAL, parts, lookup=tuple(range(len(pairs)))).codes(source.table)
-    seen = {verdicts[i] for i in np.unique(codes[codes >= 0]).tolist()}
+    every = tuple(range(len(pairs)))
+    people = Variable(name, Kind.CATEGORICAL, parts, every, lookup=every).counts(source.table)
+    seen = {verdicts[i] for i in np.flatnonzero(people).tolist()}
     levels = tuple(v for v in (order or dict.fromkeys(verdicts)) if v in seen and v is not None)
     return Variable(
         name=name,

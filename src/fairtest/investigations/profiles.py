@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from fairtest.data.blocks import ends_of
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
 
@@ -74,7 +73,7 @@ class Pair:
     @property
     def are_probabilities(self) -> bool:
         """Whether the prediction is a number between 0 and 1, and the truth one of two values."""
-        values = self.prediction.values
-        if values is None or self.truth.values is not None or len(self.truth.levels) > 2:
+        if not self.prediction.is_number or self.truth.is_number or len(self.truth.levels) > 2:
             return False
-        return bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1)
+        low, high = ends_of(self.prediction)
+        return low >= 0 and high <= 1

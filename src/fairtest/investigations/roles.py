@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from fairtest.data.blocks import ends_of, level_counts
 from fairtest.data.holdout import TRAIN
 from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
 from fairtest.exceptions import InputError
@@ -120,9 +119,8 @@ def reference_group(source: DataSource, column: Column) -> Level | None:
 
 
 def _level_counts(column: Column) -> tuple[int, int]:
-    assert column.codes is not None
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=2)
-    return int(counts[0]), int(counts[1])
+    first, second = level_counts(column).tolist()
+    return first, second
 
 
 def usable(source: DataSource, name: str, role: str) -> Column:
@@ -141,7 +139,7 @@ def usable(source: DataSource, name: str, role: str) -> Column:
 def _varying(source: DataSource, name: str, role: str) -> Column:
     column = usable(source, name, role)
     if column.constant:
-        value = column.level_of(float(np.nanmin(column.values))) if column.values is not None else column.levels[0]
+        value = column.level_of(ends_of(column)[0]) if column.is_number else column.levels[0]
         raise InputError(
             f"The {role} {name!r} is constant: every value is {value!r}. An association needs at least two values."
         )

@@ -33,11 +33,15 @@ class Evidence:
         The effect on a scale on which two contexts can be compared.
     variance
         Its variance there.
+    statistic, df
+        For a metric without sign: the statistic that is χ² where there is no association, and its degrees of freedom.
     """
 
     z: FloatArray
     effect: FloatArray
     variance: FloatArray
+    statistic: FloatArray | None = None
+    df: FloatArray | None = None
 
     def __getitem__(self, at: BoolArray | IntArray | slice) -> Evidence:
         return Evidence(self.z[at], self.effect[at], self.variance[at])
@@ -58,4 +62,4 @@ def from_chi_square(statistic: FloatArray, df: FloatArray, n: FloatArray) -> Evi
         p = chdtrc(df, statistic)
         z = np.minimum(-ndtri(np.maximum(p, 1e-300) / 2), MOST)
         effect = np.sqrt(np.maximum(statistic - df, 0.0) / n)
-        return Evidence(z, effect, 1 / n)
+        return Evidence(z, effect, 1 / n, statistic, df)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Metric:
     effect: Callable[..., Any]
     bound: Callable[[Any, float], FloatArray] | None = None
     evidence: Callable[[Any], Evidence] | None = None
-    strength: Callable[[FloatArray], FloatArray] = np.abs
+    strength: Callable[[FloatArray], FloatArray] = field(default_factory=lambda: np.abs)
     signed: bool = True
     search_summary: SummaryKind | None = None
     swaps_roles: bool = False

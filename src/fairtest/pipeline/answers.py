@@ -19,12 +19,13 @@ from fairtest.inference.verdict import detectable, verdict
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
+from fairtest.progress import part, silent
 from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
-from fairtest.summaries import Target
+from fairtest.summaries import Counts, Target
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
+    from fairtest.progress import Tell
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
@@ -60,13 +62,19 @@ def put(source: DataSource, question: Question, found: Found, title: str = "") -
     )
 
 
-def answer(source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int) -> list[AttributeResult]:
+def answer(
+    source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int, tell: Tell = silent
+) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     settings = test_settings(source, choices, min_size)
-    return [
-        label_results(source, v, choices) if isinstance(v.asked, LabelAsked) else attribute_result(source, v, choices)
-        for v in validate(engine_of(source), asked, settings)
-    ]
+    validated = validate(engine_of(source), asked, settings, part(tell, 0, 2))
+    describing = part(tell, 1, 2)
+    results = []
+    for number, v in enumerate(validated):
+        told = part(describing, number, len(validated))
+        labels = isinstance(v.asked, LabelAsked)
+        results.append((label_results if labels else attribute_result)(source, v, choices, told))
+    return results
 
 
 def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) -> LabelAsked:
@@ -106,7 +114,9 @@ def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) 
     )
 
 
-def label_results(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
+def label_results(
+    source: DataSource, validated: Validated, choices: TestChoices, tell: Tell = silent
+) -> AttributeResult:
     """Return what the test set says of labels: those over everybody first, then those in contexts.
 
     Over everybody, labels are shown that are significant, or that the training set ranked among the strongest.
@@ -118,7 +128,9 @@ def label_results(source: DataSource, validated: Validated, choices: TestChoices
         clear = [bool(v.contexts.p[0] <= choices.level) for v in answers]
         told = [bool((v.contexts.p <= choices.level).any()) for v in answers]
     results = {
-        i: attribute_result(source, v, choices) for i, v in enumerate(answers) if told[i] or i in asked.strongest
+        i: attribute_result(source, v, choices, part(tell, i, len(answers)))
+        for i, v in enumerate(answers)
+        if told[i] or i in asked.strongest
     }
     everyone = [(i, r.population) for i, r in results.items() if clear[i] or i in asked.strongest]
     populations = tuple(f for _, f in sorted(everyone, key=lambda pair: _by_strength(asked, pair[1])))
@@ -168,15 +180,18 @@ def test_settings(source: DataSource, choices: TestChoices, min_size: int) -> Te
 test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
-def attribute_result(source: DataSource, validated: Validated, choices: TestChoices) -> AttributeResult:
+def attribute_result(
+    source: DataSource, validated: Validated, choices: TestChoices, tell: Tell = silent
+) -> AttributeResult:
     """Return what the test set says of one question."""
     engine = engine_of(source)
     asked, estimates = validated.asked, validated.contexts
     with np.errstate(invalid="ignore"):
         significant = estimates.p <= choices.level
     describer = Describer(engine, source, choices.number, choices.level, validated)
+    tell(0.0)
     groups = _shown(source, validated, significant, choices)
-    population, *findings = describer.findings([0, *(i for i, *_ in groups)])
+    population, *findings = describer.findings([0, *(i for i, *_ in groups)], part(tell, 1, 2))
     missing, outside = left_out(engine, choices.number, asked)
     return AttributeResult(
         question=asked.question,
@@ -250,7 +265,9 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, cho
     if metric.evidence is not None:
         target = asked.target if metric.search_summary is None else asked.question.search_target(source)
         known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
-        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known)
+        summary = validated.summary
+        counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
+        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known, counted)
         ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
 
         def shows(i: int, people: NDArray[np.uint64]) -> bool:

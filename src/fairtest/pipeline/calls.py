@@ -12,6 +12,7 @@ from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
+from fairtest.pipeline.again import told
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     Training,
@@ -23,12 +24,15 @@ from fairtest.pipeline.choices import (
     counted_in_full,
     min_people,
     one_of,
+    search_notes,
     title_in,
     train_choices,
     undivided,
+    unused_choices,
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
+from fairtest.progress import as_progress, share_of
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.files import report_folder, save
 
@@ -38,9 +42,11 @@ if TYPE_CHECKING:
 
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.investigations.base import Investigation
+    from fairtest.pipeline.again import Told
+    from fairtest.reporting.assemble import AttributeResult
     from fairtest.reporting.document import Report
 
-__all__ = ["audit", "explain", "report", "test", "train"]
+__all__ = ["audit", "explain", "explain_told", "report", "test", "train"]
 
 METHODS = ("auto", "resampling")
 
@@ -55,7 +61,9 @@ def train(
     aggregate: Aggregate | None = None,
     min_leaf_size: int | None = None,
     preset: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    trees: int | None = None,
+    attributes_per_node: int | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> None:
     """Search the training set for contexts in which the association is strongest.
 
@@ -70,35 +78,48 @@ def train(
         In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.
     search
         ``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too many),
-        and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the two.
+        and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the two;
+        ``"forest"`` for the tree again and again, each node choosing among a few attributes drawn at random.
     score, aggregate
         How the tree scores a split: by the lower confidence ``"bound"`` of its children's effects or the ``"point"``
         estimates; by the ``"max"``, ``"avg"`` or ``"weighted"`` average over children. Default: the bound of the best
         child; in the paper's preset, the average of the estimates.
     preset
         ``"paper"`` for Algorithm 1 as written.
+    trees, attributes_per_node
+        How many trees a forest has (default: 16; the first is the guided tree itself), and among how many attributes
+        each node of the others chooses (default: a third of them).
     progress
-        Called with a line of text now and then.
+        Called with a line of text, and the share of it that is done, now and then: ``progress(text, share)``, or
+        ``progress(text)`` where it takes one argument. What it raises ends the search and leaves all as it was.
     """
     batch = as_batch(investigations)
-    choices = train_choices(
-        max_depth, min_size if min_leaf_size is None else min_leaf_size, search, score, aggregate, preset
-    )
+    min_size = min_size if min_leaf_size is None else min_leaf_size
+    choices = train_choices(max_depth, min_size, search, score, aggregate, preset, trees, attributes_per_node)
     source = batch[0].source
     if not source.split:
         choices = undivided(choices, search)
     settings = SearchSettings(
-        choices.max_depth, min_people(source, choices), choices.score, choices.aggregate, choices.search
+        choices.max_depth,
+        min_people(source, choices),
+        choices.score,
+        choices.aggregate,
+        choices.search,
+        choices.trees or 1,
+        choices.attributes_per_node,
+        source.seed,
     )
+    tell = as_progress(progress)
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
     trained = []
     for investigation in batch:
         found = []
         for question in investigation.questions:
-            if progress is not None:
-                progress(f"searching contexts for {question.protected.name}")
+            told = share_of(tell, f"searching contexts for {question.protected.name}")
+            told(0.0)
             with in_question(title_in(batch, investigation)):
-                found.append(find_contexts(source, without(question, outputs), settings))
+                found.append(find_contexts(source, without(question, outputs), settings, told))
+            told(1.0)
         trained.append(Training(choices, tuple(found)))
     for investigation, training in zip(batch, trained, strict=True):
         investigation.training, investigation.results = training, None
@@ -111,7 +132,7 @@ def test(
     method: str = "auto",
     tolerance: float | None = None,
     preset: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> None:
     """Validate the contexts of all investigations on the next test set, which is then spent.
 
@@ -135,6 +156,8 @@ def test(
     preset
         ``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is
         stronger than the larger contexts around it.
+    progress
+        As in :func:`train`. What it raises ends the test: nothing is spent, and all is as it was.
     """
     batch = as_batch(investigations)
     check_preset(preset)
@@ -153,24 +176,41 @@ def test(
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
-    if progress is not None:
-        progress(f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    told = share_of(as_progress(progress), f"testing {sum(len(a.contexts) for a in asked):,} contexts")
+    told(0.0)
     min_size = trainings[0].choices.min_size
     with source.budget.draw() as number:
         choices = TestChoices(number, source.level, chosen.name, method, preset, tolerance)
         if source.reuse:
             looked_at = [found.looked_at for training in trainings for found in training.found]
-            answers, reuse = answer_again(source, asked, looked_at, choices, min_size)
+            answers, reuse = answer_again(source, asked, looked_at, choices, min_size, told)
             choices = replace(choices, reuse=reuse)
         else:
-            answers = answer(source, asked, choices, min_size)
+            answers = answer(source, asked, choices, min_size, told)
+        told(1.0)
+        results = _results(batch, choices, answers)
+        source.budget.keep(number, list(zip(batch, results, strict=True)))
+    for investigation, made in zip(batch, results, strict=True):
+        investigation.results = made
+
+
+def _results(batch: Sequence[Investigation], choices: TestChoices, answers: Sequence[AttributeResult]) -> list[Results]:
+    """Return the answers by investigation."""
     family = sum(a.tested for a in answers)
     given = iter(answers)
-    for investigation, training in zip(batch, trainings, strict=True):
+    results = []
+    for investigation in batch:
+        training: Training = investigation.require_training("test")
         attributes = tuple(next(given) for _ in investigation.questions)
         candidates = tuple(found.looked_at for found in training.found)
-        notes = counted_in_full(investigation, chosen.name)
-        investigation.results = Results(training.choices, choices, attributes, candidates, family, notes)
+        notes = (
+            *unused_choices(investigation),
+            *search_notes(training),
+            *counted_in_full(investigation, choices.correction),
+            *investigation.notes,
+        )
+        results.append(Results(training.choices, choices, attributes, candidates, family, notes))
+    return results
 
 
 def report(
@@ -199,28 +239,29 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
     by
         The explanatory attribute, or several (crossed).
     """
-    results: Results = investigation.require_results("explain")
-    training: Training = investigation.require_training("explain")
+    return explain_told(investigation, told(investigation.require_results("explain")), by, correction=correction)
+
+
+def explain_told(
+    investigation: Investigation, before: Told, by: str | Sequence[str], *, correction: str | None = None
+) -> Report:
+    """Do the same from what was told before, perhaps in another process: ``investigation`` need not be trained."""
     names = names_of("by", by)
     if not names:
         raise InputError("'by' must name at least one explanatory attribute: explain(investigation, by='department').")
     conditional = investigation.conditioned_on(names)
     found = []
     left_out = 0
-    for question, answered, searched in zip(conditional.questions, results.attributes, training.found, strict=True):
-        again, barred = ask_again(investigation.source, question, answered, searched, names)
+    for question, significant in zip(conditional.questions, before.attributes, strict=True):
+        again, barred = ask_again(investigation.source, question, significant, names)
         found.append(again)
         left_out += barred
-    conditional.training = Training(results.training, tuple(found))
-    test(
-        [conditional],
-        correction=correction or results.test.correction,
-        method=results.test.method,
-        tolerance=results.test.tolerance,
-    )
+    conditional.training = Training(before.training, tuple(found))
     if left_out:
         note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
-        conditional.results = replace(conditional.results, notes=(*conditional.results.notes, note))
+        conditional.notes = (note,)
+    asked = before.test
+    test([conditional], correction=correction or asked.correction, method=asked.method, tolerance=asked.tolerance)
     return report([conditional])[0]
 
 
@@ -248,8 +289,10 @@ def audit(
     method: str = "auto",
     tolerance: float | None = None,
     preset: str | None = None,
+    trees: int | None = None,
+    attributes_per_node: int | None = None,
     out_dir: str | PathLike[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[..., None] | None = None,
     **source_options: Any,
 ) -> Report:
     """Search, test and report in one call.
@@ -291,7 +334,15 @@ def audit(
         investigation = Testing(source, protected, one, **roles)
     else:
         investigation = ErrorProfiling(source, protected, one, ground_truth, error, notion, **roles)
-    how = {"search": search, "score": score, "aggregate": aggregate, "preset": preset, "progress": progress}
+    how = {
+        "search": search,
+        "score": score,
+        "aggregate": aggregate,
+        "preset": preset,
+        "trees": trees,
+        "attributes_per_node": attributes_per_node,
+        "progress": progress,
+    }
     train([investigation], max_depth, min_size, **how)  # type: ignore[arg-type]
     choices = {"correction": correction, "method": method, "tolerance": tolerance, "preset": preset}
     test([investigation], progress=progress, **choices)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from fairtest.contexts.forest import TREES
 from fairtest.data.source import check_preset
 from fairtest.exceptions import InputError, UsageError, unknown_name
 from fairtest.inference.influence import is_scored
@@ -12,6 +13,7 @@ from fairtest.inference.multiplicity import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.discovery import Discovery
 from fairtest.reporting.assemble import TrainChoices
+from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,12 +33,14 @@ __all__ = [
     "counted_in_full",
     "min_people",
     "one_of",
+    "search_notes",
     "title_in",
     "train_choices",
     "undivided",
+    "unused_choices",
 ]
 
-SEARCHES = ("auto", "tree", "exhaustive")
+SEARCHES = ("auto", "tree", "forest", "exhaustive")
 SCORES = ("bound", "point")
 AGGREGATES = ("max", "avg", "weighted")
 
@@ -95,19 +99,37 @@ def check_tolerance(tolerance: float | None) -> None:
 
 
 def train_choices(
-    max_depth: int, min_size: int, search: str | None, score: str | None, aggregate: str | None, preset: str | None
+    max_depth: int,
+    min_size: int,
+    search: str | None,
+    score: str | None,
+    aggregate: str | None,
+    preset: str | None,
+    trees: int | None = None,
+    attributes_per_node: int | None = None,
 ) -> TrainChoices:
     """Check the arguments of train and fill in the defaults."""
     check_preset(preset)
     paper = preset == "paper"
-    for argument, value in (("max_depth", max_depth), ("min_size", min_size)):
+    search = one_of("search", search or ("tree" if paper else "auto"), SEARCHES)
+    given = {"max_depth": max_depth, "min_size": min_size}
+    of_a_forest = {"trees": trees, "attributes_per_node": attributes_per_node}
+    for argument, value in {**given, **{k: v for k, v in of_a_forest.items() if v is not None}}.items():
+        if argument in of_a_forest and search != "forest":
+            raise InputError(f"The {argument!r} of train are those of a forest. Add search='forest', or take it out.")
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise InputError(f"The {argument!r} of train must be a whole number of at least 1. Got {value!r} instead.")
-    search = one_of("search", search or ("tree" if paper else "auto"), SEARCHES)
     score = one_of("score", score or ("point" if paper else "bound"), SCORES)
     aggregate = one_of("aggregate", aggregate or ("avg" if paper else "max"), AGGREGATES)
     return TrainChoices(
-        int(max_depth), int(min_size), search, cast("Estimate", score), cast("Aggregate", aggregate), preset
+        int(max_depth),
+        int(min_size),
+        search,
+        cast("Estimate", score),
+        cast("Aggregate", aggregate),
+        preset,
+        int(trees or TREES) if search == "forest" else None,
+        None if attributes_per_node is None else int(attributes_per_node),
     )
 
 
@@ -129,6 +151,11 @@ def min_people(source: DataSource, choices: TrainChoices) -> float:
             f"{2 * choices.min_size:,}. Lower min_size (to at most {have // 2:,}), or bring more data."
         )
     return choices.min_size if paper else choices.min_size * source.train_size
+
+
+def search_notes(training: Training) -> tuple[str, ...]:
+    """Return what the searches have to say about what they did not look at, each thing once."""
+    return tuple(dict.fromkeys(note for found in training.found for note in found.notes))
 
 
 def undivided(choices: TrainChoices, search: str | None) -> TrainChoices:
@@ -172,3 +199,25 @@ def counted_in_full(investigation: Investigation, correction: str) -> tuple[str,
         "How hypotheses depend on each other is known for the built-in metrics only, and not well enough for NMI given "
         f"explanatory attributes: those of {', '.join(own)} were counted in full, as in Holm's procedure.",
     )
+
+
+def unused_choices(investigation: Investigation) -> tuple[str, ...]:
+    """Return a word about what the user chose of the columns asked about, and what has no effect there."""
+    source, notes = investigation.source, []
+    for question in investigation.questions:
+        name, metric = question.protected.name, question.metric.name
+        if name in source.reference and question.protected.kind is not Kind.BINARY:
+            notes.append(
+                f"The reference group {name} = {source.reference[name]} has no effect: {name} has "
+                f"{len(question.protected.levels)} groups, and {metric} compares all of them."
+            )
+    output = investigation.output
+    if output.name in source.favourable and output.kind is not Kind.BINARY:
+        notes.append(
+            f"The favourable value {output.name} = {source.favourable[output.name]} has no effect: {output.name} has "
+            f"{len(output.levels)} values, and all of them are compared."
+        )
+    words = source.words.outcome_of(output.name)
+    if words is not None and not (investigation.kind == "testing" and output.kind is Kind.BINARY):
+        notes.append(f"The outcome “{words}” is not told: it is for the favourable one of two values of an output.")
+    return tuple(notes)

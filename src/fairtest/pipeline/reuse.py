@@ -21,6 +21,7 @@ from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
 from fairtest.pipeline.answers import left_out, test_settings
 from fairtest.pipeline.search import engine_of, known_contexts
+from fairtest.progress import silent
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import reported
 from fairtest.reporting.assemble import AttributeResult
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
     from fairtest.inference.multiplicity import Correction
     from fairtest.inference.validate import Asked, TestSettings, Validated
+    from fairtest.progress import Tell
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import IntArray
 
@@ -86,7 +88,12 @@ def short_list(source: DataSource, found: Found) -> Found:
 
 
 def answer_again(
-    source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], choices: TestChoices, min_size: int
+    source: DataSource,
+    asked: Sequence[Asked],
+    looked_at: Sequence[int],
+    choices: TestChoices,
+    min_size: int,
+    tell: Tell = silent,
 ) -> tuple[list[AttributeResult], Reuse]:
     """Put everything asked to the test set, as one family, and note what the answer tells."""
     budget = source.budget
@@ -95,7 +102,7 @@ def answer_again(
     settings = replace(test_settings(source, choices, min_size), stratum_people=np.inf)
     expected = _expected(source, asked, looked_at, settings)
     proposed = _proposed(source, asked, settings)
-    tested = validate(engine_of(source), asked, settings)
+    tested = validate(engine_of(source), asked, settings, tell)
     answers = [
         _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
         for test, train in zip(tested, proposed, strict=True)
@@ -103,6 +110,7 @@ def answer_again(
     results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
     told = bits_told(np.array([a.said for a in given]), expected)
+    tell(1.0)  # whoever wants to stop the test can do so before anything is told, not after
     budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
     return results, Reuse(question, budget.left, before, told, budget.level)
 

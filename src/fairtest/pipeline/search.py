@@ -9,25 +9,38 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fairtest.contexts.context import Context
+from fairtest.contexts.forest import grow_forest
 from fairtest.contexts.label_search import LabelSearcher
 from fairtest.contexts.proposals import Searcher
 from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, FoundLabels, SearchSettings
-from fairtest.contexts.tree import grow
+from fairtest.contexts.tree import LookedAt, grow
+from fairtest.data.partitions import partitions_of
+from fairtest.data.slices import travelling
+from fairtest.engine.dask import OnCluster
 from fairtest.engine.memory import MemoryEngine
+from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.progress import silent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
+    from fairtest.engine.partitioned import Runner
     from fairtest.investigations.question import Question
-    from fairtest.reporting.assemble import AttributeResult
+    from fairtest.pipeline.again import Significant
+    from fairtest.progress import Tell
 
 __all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
+
+KEPT = 4
+"""One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
+EACH_ROW = 4096
+"""How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
 _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 
@@ -35,8 +48,20 @@ _engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
 def engine_of(source: DataSource) -> Engine:
     """Return the engine that counts the people of a source; its codes are kept for the next call."""
     if source not in _engines:
-        _engines[source] = MemoryEngine(source.table, source.holdout)
+        _engines[source] = _engine(source)
     return _engines[source]
+
+
+def _engine(source: DataSource) -> Engine:
+    if source.engine == "memory":
+        return MemoryEngine(source.table, source.holdout)
+    runner: Runner
+    rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
+    if source.cluster is not None:
+        runner = OnCluster(source.cluster, travelling(source.table, source.memory, rows), kept)
+    else:
+        runner = Here(partitions_of(source.table, source.memory, rows), kept)
+    return PartitionedEngine(source.table, source.holdout, runner)
 
 
 def without(question: Question, columns: frozenset[str]) -> Question:
@@ -44,28 +69,42 @@ def without(question: Question, columns: frozenset[str]) -> Question:
     return replace(question, contextual=tuple(c for c in question.contextual if c not in columns))
 
 
-def find_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
+def find_contexts(source: DataSource, question: Question, settings: SearchSettings, tell: Tell = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
     if isinstance(question, LabelQuestion):
-        found = label_searcher(source, question, settings)
+        found = label_searcher(source, question, settings, tell)
         return found.find(question.top_k, question.min_people * source.train_size)
     if not source.split:
-        return _fixed_contexts(source, question, settings)
+        return _fixed_contexts(source, question, settings, tell)
     if question.metric.summary is SummaryKind.ROWS:
-        engine = engine_of(source)
-        axes = _axes(source, question)
-        scorer = RowScorer(engine, question.search_target(source), axes, question.metric, settings, source.table)
-        return grow(scorer, source.table, settings)
-    searcher = searcher_of(source, question, settings)
-    return {"auto": searcher.auto, "tree": searcher.tree, "exhaustive": searcher.exhaustive}[settings.search]()
+        return _contexts_by_rows(source, question, settings, tell)
+    searcher = searcher_of(source, question, settings, tell)
+    return {
+        "auto": searcher.auto,
+        "tree": searcher.tree,
+        "forest": searcher.forest,
+        "exhaustive": searcher.exhaustive,
+    }[settings.search]()
 
 
-def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings) -> Found:
+def _contexts_by_rows(source: DataSource, question: Question, settings: SearchSettings, tell: Tell) -> Found:
+    """Search by a metric of people, which only trees can do."""
+    axes, target = _axes(source, question), question.search_target(source)
+
+    def scorer(looked_at: LookedAt | None = None) -> RowScorer:
+        return RowScorer(engine_of(source), target, axes, question.metric, settings, source.table, looked_at)
+
+    if settings.search == "forest":
+        return grow_forest(scorer, source.table, settings, axes, LookedAt(), settings.trees, tell)
+    return grow(scorer(), source.table, settings, tell)
+
+
+def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings, tell: Tell) -> Found:
     if question.metric.summary is SummaryKind.ROWS:
         raise InputError(
             f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
         )
-    return searcher_of(source, question, settings).fixed()
+    return searcher_of(source, question, settings, tell).fixed()
 
 
 def known_contexts(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Found:
@@ -77,7 +116,7 @@ def known_contexts(source: DataSource, question: Question, contexts: tuple[Conte
 
 
 def ask_again(
-    source: DataSource, question: Question, answered: AttributeResult, searched: Found, barred: tuple[str, ...]
+    source: DataSource, question: Question, before: Significant, barred: tuple[str, ...]
 ) -> tuple[Found, int]:
     """Return the population and the significant contexts of an answer, to be put again given ``barred`` attributes.
 
@@ -87,14 +126,14 @@ def ask_again(
     def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
-    significant = sum(len(c) > 0 for c in answered.significant_contexts)
+    significant = sum(len(c) > 0 for c in before.contexts)
     if not isinstance(question, LabelQuestion):
-        again = kept(answered.significant_contexts)
-        return known_contexts(source, question, (searched.contexts[0], *again)), significant - len(again)
+        again = kept(before.contexts)
+        return known_contexts(source, question, (Context(), *again)), significant - len(again)
     place = {name: i for i, name in enumerate(question.labels.names)}
-    told = {place[n]: kept(r.significant_contexts) for n, r in answered.parts.items() if r.significant_contexts}
+    told = {place[name]: kept(contexts) for name, contexts in before.labels.items()}
     if not told:
-        told = {place[answered.population.output]: ()}
+        told = {place[before.output]: ()}
     entries = [(label, context) for label in sorted(told) for context in (Context(), *told[label])]
     places, contexts = np.array([label for label, _ in entries]), tuple(context for _, context in entries)
     evidence, sign = label_searcher(source, question).known(places, contexts)
@@ -103,25 +142,26 @@ def ask_again(
     return again_labels, significant - (len(entries) - len(told))
 
 
-def searcher_of(source: DataSource, question: Question, settings: SearchSettings | None = None) -> Searcher:
+def searcher_of(
+    source: DataSource, question: Question, settings: SearchSettings | None = None, tell: Tell = silent
+) -> Searcher:
     """Return what searches the training set for one question."""
     settings = settings or SearchSettings(max_depth=1, min_people=1)
     strength = Strength(question.metric, settings.estimate)
     target = question.search_target(source)
-    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table)
+    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table, tell)
 
 
 def label_searcher(
-    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None
+    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None, tell: Tell = silent
 ) -> LabelSearcher:
     """Return what searches the training set for labels."""
     settings = settings or SearchSettings(max_depth=1, min_people=1)
     strength = Strength(question.metric, settings.estimate)
     target = question.about(0).search_target(source)
     axes = _axes(source, question)
-    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table)
+    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table, tell)
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:
-    engine = engine_of(source)
-    return [axis for c in question.contextual if (axis := engine.axis(c)) is not None]
+    return [axis for axis in engine_of(source).axes(question.contextual) if axis is not None]

@@ -6,7 +6,7 @@ that weight hypotheses in training.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -37,6 +37,8 @@ class Comparer:
     ----------
     contexts
         The positions and conditions of those that may be compared.
+    sums
+        Their sums, if they are known already.
     """
 
     def __init__(
@@ -46,13 +48,15 @@ class Comparer:
         target: Target,
         strength: Strength,
         contexts: Mapping[int, Sequence[Condition]],
+        sums: NDArray[Any] | None = None,
     ) -> None:
         self._engine = engine
         self._number = number
         self._target = target
         self._strength = strength
         self._place = {position: place for place, position in enumerate(contexts)}
-        self._sums = engine.tables(number, list(contexts.values()), target)
+        self._sums = engine.tables(number, list(contexts.values()), target) if sums is None else sums
+        self._all: NDArray[Any] | None = None
 
     def stronger(self, inner: IntArray, outer: IntArray) -> FloatArray:
         """Return the p-values of "no stronger than among the other people of the larger context".
@@ -82,7 +86,13 @@ class Comparer:
         sums = self._engine.within(self._number, people, self._target)[None]
         here = self._strength.evidence(self._target.wrap(sums))
         if beyond:
-            others = self._strength.evidence(self._target.wrap(self._sums[self._place[0]] - sums))
+            others = self._strength.evidence(self._target.wrap(self._everyone(people) - sums))
             return bool(ndtr(-here.beyond(others, self._strength.metric.signed)[0]) <= level)
         z = float(here.z[0])
         return bool(2 * ndtr(-z * sign if sign else -abs(z)) <= level)
+
+    def _everyone(self, people: NDArray[np.uint64]) -> NDArray[Any]:
+        """Return the sums over everybody who is looked at when people are given as bits."""
+        if self._all is None:
+            self._all = self._engine.within(self._number, np.full_like(people, ~np.uint64(0)), self._target)
+        return self._all

@@ -54,6 +54,8 @@ class TrainChoices:
     score: Estimate
     aggregate: Aggregate
     preset: str | None
+    trees: int | None = None
+    attributes_per_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         reuse=results.test.reuse,
         errors=error_note(investigation),
         labels=_labels(investigation),
+        names=names_for(investigation),
         versions=(("Python", platform.python_version()), ("NumPy", np.__version__), ("SciPy", scipy.__version__)),
     )
 
@@ -291,4 +294,6 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
         aggregate=train.aggregate,
         method=test.method,
         tolerance=test.tolerance,
+        trees=train.trees,
+        attributes_per_node=train.attributes_per_node,
     )

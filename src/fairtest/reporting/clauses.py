@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtest.inference.finding import CountTable, GroupTable
 from fairtest.reporting.figures import FEW
 from fairtest.reporting.numbers import base_metric, decimals_for, fixed, quantity
-from fairtest.reporting.phrases import bin_words, is_bin, outcome_words, spoken
+from fairtest.reporting.phrases import bin_words, is_bin, outcome_words
 from fairtest.reporting.rate_clauses import (
     NOT_CLEAR,
     difference,
@@ -40,21 +40,21 @@ def _correlation(case: Case) -> str:
 def _rank(case: Case) -> str:
     rises = "rise" if case.effect > 0 else "fall"
     r = f"(rank correlation {case.scale.number(case.effect)}{case.against()})"
-    subject = f"{spoken(case.finding.output)} tends to {rises} with {spoken(case.finding.protected)}"
-    return f"{subject} {r}. {_clear_and_strong(case)}"
+    output, protected = (case.names.column(name) for name in (case.finding.output, case.finding.protected))
+    return f"{output} tends to {rises} with {protected} {r}. {_clear_and_strong(case)}"
 
 
 def _movement(case: Case) -> str:
     """Return how the one attribute moves with the other, with two averages where there are any."""
     finding, table = case.finding, case.finding.table
     rises = "rises" if case.effect > 0 else "falls"
-    plain = f"{spoken(finding.output)} {rises} with {spoken(finding.protected)}"
+    plain = f"{case.names.column(finding.output)} {rises} with {case.names.column(finding.protected)}"
     if isinstance(table, CountTable):
         if is_two_by_two(finding):
             return shares_clause(case)
         if len(table.rows) == 2 and case.names.outcomes:
             share = outcome_words(finding, table.rows[1], case.names, noun=True)
-            return f"{share} {rises} with {spoken(finding.protected)}"
+            return f"{share} {rises} with {case.names.column(finding.protected)}"
         return plain
     ends = _ends(table, case.least)
     if ends is None:
@@ -62,7 +62,7 @@ def _movement(case: Case) -> str:
     if table.measured == finding.protected or not _is_binned(table):
         return _two_means(case, table, (ends[1], ends[0]))
     low, high = means_in_words(ends)
-    first, last = (bin_words(table.by, group.name) for group in ends)
+    first, last = (bin_words(table.by, group.name, case.names) for group in ends)
     if case.names.average:
         return f"{case.names.average} {low} on average where {first}, and by {high} where {last}"
     return f"{plain}: {low} on average where {first}, {high} where {last}"
@@ -87,7 +87,7 @@ def _two_means(case: Case, table: GroupTable, groups: tuple[Group, Group]) -> st
     these, those = (_for(case, table.by, group) for group in groups)
     if case.names.average and table.measured != case.finding.protected:
         return f"{case.names.average} {first} on average {these} and by {second} {those}"
-    return f"average {spoken(table.measured)} is {first} {these} and {second} {those}"
+    return f"average {case.names.column(table.measured)} is {first} {these} and {second} {those}"
 
 
 def _for(case: Case, attribute: str, group: Group) -> str:
@@ -124,7 +124,7 @@ def _variation(case: Case) -> str:
     known = sorted((g for g in table.rows if g.mean is not None and g.size >= case.least), key=lambda g: g.mean or 0.0)
     if len(known) < 2:
         known = sorted((g for g in table.rows if g.mean is not None), key=lambda g: g.mean or 0.0)
-    measured, by = spoken(table.measured), spoken(table.by)
+    measured, by = case.names.column(table.measured), case.names.column(table.by)
     accounts = f"{by} accounts for {_share_of_variation(case)} of its variation"
     if table.measured == finding.protected:
         accounts = f"{_share_of_variation(case)} of its variation goes with {by}"

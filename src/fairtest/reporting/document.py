@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairtest.reporting.files import write_atomically
+from fairtest.reporting.files import report_folder, write_atomically
 from fairtest.reporting.hierarchy import tree_of
+from fairtest.reporting.phrases import Names
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from fairtest.inference.finding import Finding, Tested
     from fairtest.reporting.hierarchy import Node
@@ -99,6 +101,8 @@ class Settings:
     aggregate: str
     method: str
     tolerance: float | None = None
+    trees: int | None = None
+    attributes_per_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -260,6 +264,8 @@ class Report:
         What an error profile is about; None for other kinds.
     labels
         For Discovery: which labels were looked at.
+    names
+        What the user calls groups, columns, people and what happens to them.
     versions
         What else the numbers hang on: names and versions of Python and of the numerical libraries.
     """
@@ -279,6 +285,7 @@ class Report:
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
+    names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -336,11 +343,11 @@ class Report:
         """The paper's name for :attr:`significant`."""
         return self.significant
 
-    def to_text(self, *, width: int = 100) -> str:
-        """Return the report for a terminal."""
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        """Return the report for a terminal ``width`` columns wide, with its colours if asked."""
         from fairtest.reporting.text import render_text
 
-        return render_text(self, width=width)
+        return render_text(self, width=width, color=color)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one HTML page, and write it to ``path`` if given."""
@@ -365,6 +372,29 @@ class Report:
         from fairtest.reporting.frame import as_frame
 
         return as_frame(self)
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the rows of :meth:`to_frame` as CSV, and write them to ``path`` if given."""
+        from fairtest.reporting.csv import render_csv
+
+        return _written(render_csv(self), path)
+
+    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as Markdown, short enough for a pull request, and write it to ``path`` if given."""
+        from fairtest.reporting.markdown import render_markdown
+
+        return _written(render_markdown(self), path)
+
+    def figures(self) -> dict[str, str]:
+        """Return each figure of the report as SVG, under a name that can be a file's."""
+        from fairtest.reporting.pictures import figures_of
+
+        return figures_of(self)
+
+    def save_figures(self, out_dir: str | PathLike[str]) -> list[Path]:
+        """Write each figure as an SVG file into a folder, made if need be, and return the paths."""
+        folder = report_folder(out_dir)
+        return [write_atomically(folder / f"{name}.svg", svg) for name, svg in self.figures().items()]
 
     def _repr_html_(self) -> str:
         from fairtest.reporting.html import render_notebook

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, pair
+from fairtest.investigations.testing import Testing
 from fairtest.reporting.document import ErrorNote
 from fairtest.reporting.phrases import Names, Outcome, level_words, spoken
+from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
@@ -73,17 +76,21 @@ def _meaning(investigation: ErrorProfiling) -> str:
 
 
 def names_for(investigation: Investigation) -> Names:
-    """Return how the people and the outputs of an investigation are spoken of."""
+    """Return how the people and the outputs of an investigation are spoken of, in the user's words first."""
+    words = investigation.source.words
+    names = Names(labels=words.groups, people=words.people, columns=words.columns)
     if not isinstance(investigation, ErrorProfiling):
-        return Names()
+        binary = isinstance(investigation, Testing) and investigation.output.kind is Kind.BINARY
+        return replace(names, outcome=words.outcome_of(investigation.output_name) if binary else None)
     profile = investigation.profile
-    some = None if profile.among is None else f"{spoken(profile.among.column)} = {level_words(profile.among.value)}"
+    among = profile.among
+    some = None if among is None else f"{names.column(among.column)} = {level_words(among.value)}"
     if investigation.error == "absolute":
-        return Names(average=f"{spoken(investigation.output_name)} is off by")
+        return replace(names, average=f"{names.column(investigation.output_name)} is off by")
     if investigation.error == "confusion":
-        return Names(outcomes=_pairs(investigation))
+        return replace(names, outcomes=_pairs(investigation))
     judged = profile.variable.name == f"error of {investigation.output_name}"
-    return Names(some=some, outcomes=_JUDGEMENTS if judged else {})
+    return replace(names, some=some, outcomes=_JUDGEMENTS if judged else {})
 
 
 def _pairs(investigation: ErrorProfiling) -> dict[str, Outcome]:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from fairtest.reporting.document import Report
+__all__ = ["Shown", "report_folder", "save", "write_atomically"]
 
-__all__ = ["report_folder", "save", "write_atomically"]
+
+class Shown(Protocol):
+    """A report in its three forms."""
+
+    def to_text(self) -> str:
+        """Return the text."""
+
+    def to_html(self) -> str:
+        """Return the page."""
+
+    def to_json(self) -> str:
+        """Return the JSON."""
 
 
 def write_atomically(path: str | PathLike[str], text: str) -> Path:
@@ -54,7 +65,7 @@ def report_folder(out_dir: str | PathLike[str]) -> Path:
     return folder
 
 
-def save(report: Report, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
+def save(report: Shown, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
     """Write the report as text, HTML and JSON into a folder, made if need be, and return the three paths.
 
     What a file name cannot hold is left out of ``stem``.

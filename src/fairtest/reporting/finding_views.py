@@ -36,8 +36,8 @@ def finding_view(report: Report, attribute: AttributeReport, finding: Finding, s
     return {
         "anchor": anchor,
         "in_tree": None,
-        "said": marked(sentence_in(report, attribute, finding), highlights(finding)),
-        "words": context_words(finding.context),
+        "said": marked(sentence_in(report, attribute, finding), highlights(finding, report.names)),
+        "words": context_words(finding.context, report.names),
         "label": None if finding.label is None else one_line(finding.label),
         "context": one_line(str(finding.context)),
         "size": finding.size,

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from fairtest.reporting.document import AttributeReport, Report
     from fairtest.types import Interval
 
-__all__ = ["as_frame"]
+__all__ = ["COLUMNS", "as_frame", "rows_of"]
 
 _TYPES: dict[str, type] = {
     "protected": str, "output": str, "context": str, "size": int, "metric": str, "effect": float,
     "low": float, "high": float, "low_single": float, "high_single": float,
     "p_value": float, "p_value_raw": float, "significant": bool, "population": bool, "sentence": str,
 }  # fmt: skip
+COLUMNS = tuple(_TYPES)
 
 
 def as_frame(report: Report) -> Any:
@@ -29,12 +30,13 @@ def as_frame(report: Report) -> Any:
 
     An undefined number is null (NaN in pandas), an open bound infinite.
     """
-    rows = list(_rows(report))
+    rows = list(rows_of(report))
     columns = {name: [row[name] for row in rows] for name in _TYPES}
     return _pandas(columns) if report.data.library == "pandas" else _polars(columns)
 
 
-def _rows(report: Report) -> Iterator[dict[str, Any]]:
+def rows_of(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield a row for each population and each finding, in the order of the report."""
     for attribute in report.attributes:
         for finding in attribute.populations:
             yield _row(report, attribute, finding, population=True)

@@ -74,8 +74,8 @@ _METRICS = {
 
 def title(report: Report) -> str:
     """Return a title for a window or a file."""
-    attributes = joined([spoken(a.name) for a in report.attributes]) if report.attributes else "nothing"
-    return f"FairTest report: {spoken(report.subject)} by {attributes}, {one_line(report.data.name)}"
+    attributes = joined([report.names.column(a.name) for a in report.attributes]) if report.attributes else "nothing"
+    return f"FairTest report: {report.names.column(report.subject)} by {attributes}, {one_line(report.data.name)}"
 
 
 def eyebrow(report: Report) -> str:

@@ -87,8 +87,23 @@ def _investigation(report: Report) -> dict[str, Any]:
         "repeat": report.repeat or None,
         "versions": dict(report.versions),
         **_errors(report),
+        **_names(report),
         **({} if report.labels is None else {"labels": _plain(asdict(report.labels))}),
     }
+
+
+def _names(report: Report) -> dict[str, Any]:
+    """Return the user's words; nothing where there are none."""
+    names = report.names
+    groups = [
+        {"column": column, "value": _plain(value), "words": words}
+        for column, labels in names.labels.items()
+        for value, words in labels.items()
+    ]
+    if not groups and not names.columns and names.outcome is None and names.people == "people":
+        return {}
+    said = {"people": names.people, "outcome": names.outcome, "columns": dict(names.columns), "groups": groups}
+    return {"names": said}
 
 
 def _errors(report: Report) -> dict[str, Any]:

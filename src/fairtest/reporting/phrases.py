@@ -54,6 +54,8 @@ class Names:
     ----------
     labels
         Words for groups: ``{"sex": {"Female": "women"}}``.
+    columns
+        Words for columns: ``{"hours_per_week": "weekly hours"}``.
     people
         What the rows are.
     outcome
@@ -72,6 +74,11 @@ class Names:
     some: str | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     average: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> str:
+        """Return what a column is called: the user's word, or its name as it is said."""
+        return self.columns.get(name) or spoken(name)
 
     def label(self, attribute: str, value: Level) -> str | None:
         """Return the user's word for a group, if there is one."""
@@ -80,11 +87,11 @@ class Names:
     def having(self, attribute: str, value: Level) -> str:
         """Return what follows a share: ``of women``, or ``with sex = Female``."""
         label = self.label(attribute, value)
-        return f"of {label}" if label else f"with {spoken(attribute)} = {level_words(value)}"
+        return f"of {label}" if label else f"with {self.column(attribute)} = {level_words(value)}"
 
     def those(self, attribute: str, value: Level) -> str:
         """Return a group as the subject of a sentence."""
-        return self.label(attribute, value) or f"those with {spoken(attribute)} = {level_words(value)}"
+        return self.label(attribute, value) or f"those with {self.column(attribute)} = {level_words(value)}"
 
     def short(self, attribute: str, value: Level) -> str:
         """Return a group where the attribute is understood."""
@@ -140,12 +147,13 @@ def number_words(number: int) -> str:
     return _SMALL[number] if number < len(_SMALL) else count(number)
 
 
-def context_words(context: Context) -> str:
+def context_words(context: Context, names: Names | None = None) -> str:
     """Return a context as it is said: ``age above 46 and up to 60, and job Sales``."""
+    names = names or Names()
     by_column: dict[str, list[Predicate]] = {}
     for predicate in context.predicates:
         by_column.setdefault(predicate.column, []).append(predicate)
-    parts = [f"{spoken(column)} {' and '.join(map(_condition, ps))}" for column, ps in by_column.items()]
+    parts = [f"{names.column(column)} {' and '.join(map(_condition, ps))}" for column, ps in by_column.items()]
     return joined(parts) if parts else "everyone"
 
 
@@ -166,7 +174,7 @@ def who(finding: Finding, names: Names) -> str:
     if len(finding.context) == 0:
         return f"In the whole population ({count(finding.size)} {people}{some}),"
     where = f"{some} and" if some else " with"
-    return f"Among the {count(finding.size)} {people}{where} {context_words(finding.context)},"
+    return f"Among the {count(finding.size)} {people}{where} {context_words(finding.context, names)},"
 
 
 def totals(table: CountTable) -> tuple[int, ...]:
@@ -219,14 +227,16 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
         return f"the share that {names.outcome}" if noun else names.outcome
     if (known := names.outcomes.get(str(value))) is not None:
         return known.share if noun else known.verb
-    has = f"{spoken(finding.output)} = {level_words(value)}"
+    has = f"{names.column(finding.output)} = {level_words(value)}"
     return f"the share with {has}" if noun else f"have {has}"
 
 
-def bin_words(attribute: str, name: Level) -> str:
+def bin_words(attribute: str, name: Level, names: Names | None = None) -> str:
     """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
-    words = level_words(name)
-    return words if is_bin(attribute, name) else f"{spoken(attribute)} {words}"
+    words, called = level_words(name), (names or Names()).column(attribute)
+    if not is_bin(attribute, name):
+        return f"{called} {words}"
+    return words if called == spoken(attribute) else words.replace(attribute, called, 1)
 
 
 def is_bin(attribute: str, name: Level) -> bool:
@@ -255,6 +265,6 @@ def line_words(table: GroupTable) -> str:
     return f"{spoken(table.measured)} = {start} {sign} {digits(abs(slope))} × {spoken(table.by)}"
 
 
-def distinct_columns(names: Iterable[str]) -> str:
+def distinct_columns(columns: Iterable[str], names: Names | None = None) -> str:
     """Return the attributes people are alike in: ``the same department and the same year``."""
-    return joined([f"the same {spoken(name)}" for name in names])
+    return joined([f"the same {(names or Names()).column(column)}" for column in columns])

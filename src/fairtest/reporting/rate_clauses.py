@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import fixed, need_decimals, rate, rates_in_words, scale_for
-from fairtest.reporting.phrases import named_groups, one_line, outcome_words, rates_of, spoken, told_row
+from fairtest.reporting.phrases import named_groups, one_line, outcome_words, rates_of, told_row
 
 if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
@@ -201,4 +201,5 @@ def own(case: Case) -> str:
     unclear = "" if finding.significant else f", {NOT_CLEAR}"
     if is_two_by_two(finding):
         return f"{shares_clause(case)}; {value}{unclear}."
-    return f"the link between {spoken(finding.output)} and {spoken(finding.protected)} is {value}{unclear}."
+    output, protected = (case.names.column(name) for name in (finding.output, finding.protected))
+    return f"the link between {output} and {protected} is {value}{unclear}."

@@ -1,14 +1,18 @@
-"""The report for a terminal, in the form of the paper's figures."""
+"""The report for a terminal: what the page shows, in its order, with the tables of the paper's figures."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
+from fairtest.inference.finding import CountTable
 from fairtest.reporting import guide
+from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.impact import impact_words, law_words
+from fairtest.reporting.ink import Ink
 from fairtest.reporting.label_tables import label_lines
-from fairtest.reporting.numbers import count, p_statement, rate, scale_for
-from fairtest.reporting.phrases import level_words, one_line
+from fairtest.reporting.numbers import base_metric, count, p_statement, rate, scale_for
+from fairtest.reporting.phrases import level_words, one_line, spoken
 from fairtest.reporting.reused import confirmation
 from fairtest.reporting.tables import table_lines
 from fairtest.reporting.wording import sentence_in
@@ -25,65 +29,93 @@ __all__ = ["render_text"]
 _NARROWEST = 40
 
 
-def render_text(report: Report, width: int = 100) -> str:
-    """Return the report as plain text, wrapped to ``width`` columns; wide tables are folded, not cut.
+def render_text(report: Report, width: int = 100, *, color: bool = False) -> str:
+    """Return the report as text, wrapped to ``width`` columns; wide tables are folded, not cut.
 
     Parameters
     ----------
     width
         Columns of the terminal, at least 40.
+    color
+        Whether to put the codes of a terminal's colours in. Without them the text is the same, character by character.
     """
-    width = max(width, _NARROWEST)
-    lines = [*_opening(report, width)]
+    width, ink = max(width, _NARROWEST), Ink(color)
+    lines = [*_opening(report, width, ink), *_overview(report, width, ink)]
     for attribute in report.attributes:
-        lines += _attribute(report, attribute, width)
-    lines += _closing(report, width)
+        lines += _attribute(report, attribute, width, ink)
+    lines += _closing(report, width, ink)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _opening(report: Report, width: int) -> Iterator[str]:
-    yield from _wrapped(guide.eyebrow(report), width)
+def _opening(report: Report, width: int, ink: Ink) -> Iterator[str]:
+    yield from map(ink.soft, _wrapped(guide.eyebrow(report), width))
     yield ""
-    yield from _wrapped(guide.answer(report), width)
+    yield from map(ink.strong, _wrapped(guide.answer(report), width))
+    yield ""
+    yield from _wrapped(guide.how_sure(report), width)
     yield ""
     widest = max(len(count(number)) for number, _ in guide.funnel(report))
     for number, what in guide.funnel(report):
-        yield from _wrapped(what, width, first=f"  {count(number):>{widest}} ", rest=" " * (widest + 3))
-    yield ""
-    yield from _wrapped(guide.how_sure(report), width)
+        first, *rest = _wrapped(what, width, first=" " * (widest + 3), rest=" " * (widest + 3))
+        yield ink.strong(f"  {count(number):>{widest}}") + first[widest + 2 :]
+        yield from rest
     if parts := guide.left_out(report):
         yield ""
-        yield "Left out:"
+        yield ink.strong("Left out")
         for how_many, why in parts:
             yield from _wrapped(f"{how_many} {why}", width, first="  - ", rest="    ")
     yield from _notes(report.notes, width)
 
 
-def _attribute(report: Report, attribute: AttributeReport, width: int) -> Iterator[str]:
+def _overview(report: Report, width: int, ink: Ink) -> Iterator[str]:
+    """Yield all findings on one screen: an axis for each protected attribute, with the whole population."""
+    for attribute in report.attributes:
+        scale = scale_for(attribute.metric, attribute.population.effect)
+        alike = [
+            ForestRow(f"{number}. {_where(f)}", f)
+            for number, f in enumerate(attribute.inside, 1)
+            if base_metric(f.metric) == base_metric(attribute.metric)
+        ]
+        everyone = attribute.population
+        whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
+        if not alike or not (lines := forest_lines([*whole, *alike], scale, width - 2, ink)):
+            continue
+        unit = f", in{scale.unit}" if scale.unit else ""
+        yield ""
+        about = f"All findings by {spoken(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
+        yield from map(ink.strong, _wrapped(about, width))
+        yield from (f"  {line}" for line in lines)
+
+
+def _where(finding: Finding) -> str:
+    label = f"label {one_line(finding.label)}; " if finding.label is not None else ""
+    return label + one_line(str(finding.context))
+
+
+def _attribute(report: Report, attribute: AttributeReport, width: int, ink: Ink) -> Iterator[str]:
     given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
     yield ""
-    yield "═" * width
+    yield ink.soft("═" * width)
     heading = f"Report of associations of O = {one_line(report.measured)} on S = {one_line(attribute.name)}{given}"
-    yield from _wrapped(heading, width)
-    yield "═" * width
+    yield from map(ink.strong, _wrapped(heading, width))
+    yield ink.soft("═" * width)
     yield ""
     if report.labels is None:
-        yield "Whole population"
-        yield from _finding(report, attribute, attribute.population, width)
+        yield ink.strong("Whole population")
+        yield from _finding(report, attribute, attribute.population, width, ink)
     else:
-        yield from _labels(report, attribute, width)
+        yield from _labels(report, attribute, width, ink)
     for number, finding in enumerate(attribute.inside, 1):
         yield ""
-        yield "─" * width
-        label = f"label {one_line(finding.label)}; " if finding.label is not None else ""
-        yield from _wrapped(f"{number}. {label}{one_line(str(finding.context))}", width, rest="   ")
-        yield from _finding(report, attribute, finding, width)
+        yield ink.soft("─" * width)
+        yield from map(ink.strong, _wrapped(f"{number}. {_where(finding)}", width, rest="   "))
+        yield from _finding(report, attribute, finding, width, ink)
     if not attribute.inside:
         yield ""
         yield "No group with a stronger link is reported."
 
 
-def _labels(report: Report, attribute: AttributeReport, width: int) -> Iterator[str]:
+def _labels(report: Report, attribute: AttributeReport, width: int, ink: Ink) -> Iterator[str]:
     """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""
     size = max(f.size for f in attribute.labels)
     yield from _wrapped(f"Whole population of size {count(size)}: {_confirmed(attribute)}", width)
@@ -93,8 +125,8 @@ def _labels(report: Report, attribute: AttributeReport, width: int) -> Iterator[
     for finding in attribute.labels:
         if finding.significant and finding.strata:
             yield ""
-            yield from _wrapped(f"label {one_line(finding.output)}; everyone", width)
-            yield from _finding(report, attribute, finding, width)
+            yield from map(ink.strong, _wrapped(f"label {one_line(finding.output)}; everyone", width))
+            yield from _finding(report, attribute, finding, width, ink)
 
 
 def _confirmed(attribute: AttributeReport) -> str:
@@ -103,7 +135,7 @@ def _confirmed(attribute: AttributeReport) -> str:
     return f"{count(number)} of {tested} {'goes' if number == 1 else 'go'} with {one_line(attribute.name)}."
 
 
-def _finding(report: Report, attribute: AttributeReport, finding: Finding, width: int) -> Iterator[str]:
+def _finding(report: Report, attribute: AttributeReport, finding: Finding, width: int, ink: Ink) -> Iterator[str]:
     scale = scale_for(attribute.metric, attribute.population.effect)
     if finding.metric != attribute.metric:
         scale = scale_for(finding.metric, finding.effect)
@@ -114,8 +146,23 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding, width
     yield from _wrapped(f"Population of size {count(finding.size)}; {measured(finding, scale, name)}", width)
     yield from _wrapped(_also(report, finding, scale), width)
     yield ""
+    if isinstance(finding.table, CountTable) and finding.effect is not None:
+        yield from rate_lines(finding.table, report.settings.min_size, width, ink)
+        yield ""
     yield from table_lines(finding.table, width)
     yield from _notes(finding.notes, width)
+    yield from _strata(report, finding, scale, width, ink)
+
+
+def _strata(report: Report, finding: Finding, scale: Scale, width: int, ink: Ink) -> Iterator[str]:
+    """Yield the strata on one axis, then each with its table."""
+    rows = [ForestRow(_values(s), s, guide.stratum_words(report, s) == "clear") for s in finding.strata]
+    given = " and ".join(map(spoken, report.explanatory)) or "the strata"
+    whole = ForestRow(f"All, given {given}", finding, finding.significant, whole=True)
+    if finding.strata and (lines := forest_lines([whole, *rows], scale, width - 2, ink)):
+        yield ""
+        yield from map(ink.strong, _wrapped(f"By {given}", width))
+        yield from (f"  {line}" for line in lines)
     for stratum in finding.strata:
         yield ""
         yield from _stratum(report, stratum, scale, width)
@@ -147,12 +194,13 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
         words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
         words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
+    elif (impact := impact_words(report, finding)) is not None:
+        parts.append(f"lowest impact ratio {impact[0]} ({impact[1]})")
     return f"({'; '.join([*parts, share] if share else parts)})"
 
 
 def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iterator[str]:
-    where = ", ".join(f"{one_line(name)} = {level_words(value)}" for name, value in stratum.values.items())
-    yield from _wrapped(f"{where}: population of size {count(stratum.size)}", width, first="* ")
+    yield from _wrapped(f"{_values(stratum)}: population of size {count(stratum.size)}", width, first="* ")
     words = guide.stratum_words(report, stratum)
     if stratum.effect is None:
         yield from _wrapped(words, width, first="  ")
@@ -167,33 +215,37 @@ def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iter
         yield "  " + line
 
 
-def _closing(report: Report, width: int) -> Iterator[str]:
+def _values(stratum: Stratum) -> str:
+    return ", ".join(f"{one_line(name)} = {level_words(value)}" for name, value in stratum.values.items())
+
+
+def _closing(report: Report, width: int, ink: Ink) -> Iterator[str]:
     yield ""
-    yield "═" * width
-    yield "How to read this"
+    yield ink.soft("═" * width)
+    yield ink.strong("How to read this")
     yield ""
     for name, meaning in guide.metric_notes(report):
         yield from _wrapped(f"{name}: {meaning}.", width, first="  - ", rest="    ")
-    if any(guide.four_fifths(report, f) for f in (*report.populations, *report.findings)):
-        yield from _wrapped(f"four fifths: {guide.FOUR_FIFTHS}", width, first="  - ", rest="    ")
+    for name, words in law_words(report):
+        yield from _wrapped(f"{name.lower()}: {words}", width, first="  - ", rest="    ")
     yield ""
-    yield "How it was done"
+    yield ink.strong("How it was done")
     yield ""
     yield from _wrapped(guide.method(report), width)
     if columns := guide.left_out_columns(report):
         yield ""
-        yield "Columns left out"
+        yield ink.strong("Columns left out")
         yield ""
         for name, why in columns:
             yield from _wrapped(f"{name}: {why}" if why else name, width, first="  - ", rest="    ")
     if columns := guide.columns_used(report):
         yield ""
-        yield "Columns used"
+        yield ink.strong("Columns used")
         yield ""
         for name, what in columns:
             yield from _wrapped(f"{name}: {what}", width, first="  - ", rest="    ")
     yield ""
-    yield "To repeat it"
+    yield ink.strong("To repeat it")
     yield ""
     for name, value in guide.settings_lines(report):
         yield from _wrapped(f"{name}: {value}", width, first="  - ", rest="    ")

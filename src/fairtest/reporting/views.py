@@ -61,8 +61,8 @@ def page(report: Report) -> View:
 def _lead(report: Report) -> Iterator[list[tuple[str, str]]]:
     for attribute in report.attributes[:3]:
         whole = attribute.population
-        yield marked(sentence_in(report, attribute, whole), highlights(whole))
-        if report.kind != "discovery" and (where := strongest(attribute)):
+        yield marked(sentence_in(report, attribute, whole), highlights(whole, report.names))
+        if report.kind != "discovery" and (where := strongest(attribute, report.names)):
             yield marked(where, ())
 
 

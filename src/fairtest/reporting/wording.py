@@ -19,7 +19,6 @@ from fairtest.reporting.phrases import (
     number_words,
     one_line,
     rates_of,
-    spoken,
     totals,
     who,
 )
@@ -80,14 +79,20 @@ def sentence_in(report: Report, attribute: AttributeReport, finding: Finding) ->
     """Return the sentence a finding brings along, or the one its place in the report gives it."""
     if finding.sentence:
         return finding.sentence
-    return sentence(finding, attribute.population, explanatory=report.explanatory, least=report.settings.min_size)
+    return sentence(
+        finding,
+        attribute.population,
+        explanatory=report.explanatory,
+        names=report.names,
+        least=report.settings.min_size,
+    )
 
 
-def highlights(finding: Finding) -> tuple[str, ...]:
+def highlights(finding: Finding, names: Names | None = None) -> tuple[str, ...]:
     """Return the parts of a finding's sentence that name its two groups, the compared one first."""
     if finding.effect is None or not is_two_by_two(finding):
         return ()
-    return share_phrases(Case(finding, None, Names(), 0))
+    return share_phrases(Case(finding, None, names or Names(), 0))
 
 
 def _comparable(finding: Finding, population: Finding | None) -> Finding | None:
@@ -105,19 +110,19 @@ def why_undefined(table: Table, names: Names) -> str:
         if absent and (len(table.columns) == 2 or len(sizes) - len(absent) < 2):
             return f"there are none of {joined(absent)}"
         if len(values) == 1:
-            return f"everyone has {spoken(table.output)} = {level_words(values[0])}"
+            return f"everyone has {names.column(table.output)} = {level_words(values[0])}"
         return "one of the two attributes does not vary"
     absent = [level_words(group.name) for group in table.rows if not group.size]
     if absent and len(table.rows) - len(absent) < 2:
-        return f"there is nobody with {spoken(table.by)} = {joined(absent, 'or')}"
-    return f"{spoken(table.measured)} or {spoken(table.by)} does not vary"
+        return f"there is nobody with {names.column(table.by)} = {joined(absent, 'or')}"
+    return f"{names.column(table.measured)} or {names.column(table.by)} does not vary"
 
 
 # Given an explanatory attribute -----------------------------------------------------------------------------------
 
 
 def _conditional(case: Case, given: Sequence[str]) -> str:
-    alike = distinct_columns(given) if given else "the same explanatory values"
+    alike = distinct_columns(given, case.names) if given else "the same explanatory values"
     people = case.names.people
     interval = case.finding.interval
     measure = _measure(case) if interval is None else f"{_measure(case)} {case.scale.interval(interval)}"
@@ -191,10 +196,11 @@ def headline(report: Report) -> str:
         return _given(report, _labels_headline(report))
     groups = _groups(len(report.findings))
     if not clear:
-        by = joined([spoken(a.name) for a in found], "or")
+        by = joined([report.names.column(a.name) for a in found], "or")
         whole = "though no clear link shows in the whole population"
-        return _given(report, f"{spoken(report.subject)} goes with {by} in {groups}, {whole}")
-    differs = f"{spoken(report.subject)} differs {joined([f'by {spoken(name)}' for name in clear])}"
+        return _given(report, f"{report.names.column(report.subject)} goes with {by} in {groups}, {whole}")
+    by = joined([f"by {report.names.column(name)}" for name in clear])
+    differs = f"{report.names.column(report.subject)} differs {by}"
     if not found:
         return _given(report, differs)
     turned = any(_turned(f, a.population) for a in found for f in a.findings)
@@ -208,10 +214,11 @@ def _only_strata(report: Report) -> str:
     clear = [(a.name, s) for a in report.attributes for s in a.population.strata if is_clear(s, level)]
     if not clear:
         return ""
-    by = joined([f"by {spoken(name)}" for name in dict.fromkeys(name for name, _ in clear)])
-    places = [" and ".join(f"{spoken(k)} = {level_words(v)}" for k, v in s.values.items()) for _, s in clear]
+    called = report.names.column
+    by = joined([f"by {called(name)}" for name in dict.fromkeys(name for name, _ in clear)])
+    places = [" and ".join(f"{called(k)} = {level_words(v)}" for k, v in s.values.items()) for _, s in clear]
     where = f"where {joined(places, 'or')}" if len(places) <= 3 else f"in {number_words(len(places))} such groups"
-    return _given(report, f"{spoken(report.subject)} differs {by} only {where}, and not clearly over all of them")
+    return _given(report, f"{called(report.subject)} differs {by} only {where}, and not clearly over all of them")
 
 
 def is_clear(stratum: Stratum, level: float) -> bool:
@@ -222,13 +229,13 @@ def is_clear(stratum: Stratum, level: float) -> bool:
 def _labels_headline(report: Report) -> str:
     shown = [f for a in report.attributes for f in (a.population, *a.findings) if f.significant]
     number = len({f.label or f.output for f in shown})
-    by = joined(list(dict.fromkeys(spoken(f.protected) for f in shown)), "or")
+    by = joined(list(dict.fromkeys(report.names.column(f.protected) for f in shown)), "or")
     return f"{number_words(number)} label{'s go' if number != 1 else ' goes'} with {by}"
 
 
 def _given(report: Report, text: str) -> str:
     if report.explanatory:
-        return f"Comparing only people with {distinct_columns(report.explanatory)}, {text}"
+        return f"Comparing only {report.names.people} with {distinct_columns(report.explanatory, report.names)}, {text}"
     return capitalised(text)
 
 
@@ -244,8 +251,8 @@ def _turned(finding: Finding, population: Finding) -> bool:
 
 def nothing_found(report: Report) -> str:
     """Return the answer of a report without findings, without a full stop."""
-    what = "any label" if report.kind == "discovery" else spoken(report.subject)
-    by = joined([spoken(a.name) for a in report.attributes], "or")
+    what = "any label" if report.kind == "discovery" else report.names.column(report.subject)
+    by = joined([report.names.column(a.name) for a in report.attributes], "or")
     where = "the one group tested" if report.tested == 1 else f"any of {count(report.tested)} groups tested"
     if report.kind == "discovery" and report.tested > 1:
         where = f"any of {count(report.tested)} tests"
@@ -254,7 +261,7 @@ def nothing_found(report: Report) -> str:
     return _given(report, f"no link between {what} and {by} was found in {where}")
 
 
-def strongest(attribute: AttributeReport) -> str:
+def strongest(attribute: AttributeReport, names: Names | None = None) -> str:
     """Return where the link of an attribute looks strongest; empty without findings."""
     if not attribute.findings:
         return ""
@@ -262,9 +269,10 @@ def strongest(attribute: AttributeReport) -> str:
     if len(first.context) == 0:
         return ""
     scale = scale_for(first.metric, attribute.population.effect)
-    where = f"the {count(first.size)} people with {context_words(first.context)}"
+    names = names or Names()
+    where = f"the {count(first.size)} {names.people} with {context_words(first.context, names)}"
     size = f"{_named(scale.metric)} {scale.estimate(first.effect)}"
-    return f"By {spoken(attribute.name)} the link looks strongest among {where} ({size})."
+    return f"By {names.column(attribute.name)} the link looks strongest among {where} ({size})."
 
 
 def _named(metric: str) -> str:

@@ -1,0 +1,20 @@
+"""What all tests and doctests share: nothing of what they do may reach the user's own files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+os.environ["FAIRTEST_REGISTRY"] = "off"  # tests audit the same people again and again
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    os.environ["FAIRTEST_HOME"] = str(tmp_path_factory.mktemp("home"))
+    yield
+    del os.environ["FAIRTEST_HOME"]

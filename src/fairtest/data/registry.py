@@ -1,0 +1,144 @@
+r"""Which people have been audited before: a small file in the user's data folder, keyed by fingerprint.
+
+A test set answers once, and a workspace keeps to that. Nothing can keep a person from auditing the same people again
+outside of it, in another order or format, with another seed; but they should know that they do. So the command line and
+workspaces note when a test set is spent, and a new source of the same people gives a warning.
+
+What is stored: the fingerprint, the number of rows, how many test sets were spent and when, and the workspace's id and
+folder. Nothing of the data. The file is ``registry.sqlite`` in ``FAIRTEST_HOME``, else in the user's data folder
+(``XDG_DATA_HOME/fairtest``, else ``~/.local/share/fairtest``; on macOS ``~/Library/Application Support/fairtest``, on
+Windows ``%LOCALAPPDATA%\fairtest``). ``FAIRTEST_REGISTRY=off`` turns all of it off.
+
+It is a help, not a safeguard: where the file cannot be read or written, nothing happens.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+__all__ = ["Audits", "audits_of", "home", "known_size", "note", "said_elsewhere", "warned_elsewhere"]
+
+FILE = "registry.sqlite"
+SWITCH, HOME = "FAIRTEST_REGISTRY", "FAIRTEST_HOME"
+PATIENCE = 0.5
+"""How many seconds to wait for another process: nobody should wait long for a warning."""
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS audits (
+    fingerprint TEXT NOT NULL, rows INTEGER NOT NULL, workspace TEXT NOT NULL, folder TEXT NOT NULL,
+    spent INTEGER NOT NULL, last TEXT NOT NULL,
+    PRIMARY KEY (fingerprint, workspace)
+)"""
+NOTE = """
+INSERT INTO audits VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (fingerprint, workspace)
+DO UPDATE SET spent = spent + 1, folder = excluded.folder, last = excluded.last"""
+
+_elsewhere: ContextVar[bool] = ContextVar("elsewhere", default=False)
+
+
+@dataclass(frozen=True)
+class Audits:
+    """What was spent on some people, in one workspace or outside of any.
+
+    Attributes
+    ----------
+    workspace, folder
+        The id of the workspace and where it was; empty for audits without one.
+    spent, last
+        How many test sets, and when the last was.
+    """
+
+    workspace: str
+    folder: str
+    spent: int
+    last: str
+
+    def __str__(self) -> str:
+        where = f"in the workspace {self.folder!r}" if self.workspace else "without a workspace"
+        times = "1 test set was" if self.spent == 1 else f"{self.spent:,} test sets were"
+        return f"{times} spent {where}, the last on {self.last[:10]}"
+
+
+def home() -> Path:
+    """Return the folder for what FairTest keeps for a user."""
+    if given := os.environ.get(HOME):
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "fairtest"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "fairtest"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "fairtest"
+
+
+def note(fingerprint: str, rows: int, when: str, workspace: str = "", folder: str = "") -> None:
+    """Note that a test set was spent on these people."""
+    if _off():
+        return
+    import sqlite3  # not loaded by those who have no registry
+
+    with suppress(sqlite3.Error, OSError, RuntimeError):  # RuntimeError: there is no home folder
+        home().mkdir(parents=True, exist_ok=True)
+        with closing(_connected("rwc")) as database, database:
+            database.execute(SCHEMA)
+            database.execute(NOTE, (fingerprint, rows, workspace, folder, when))
+
+
+def known_size(rows: int) -> bool:
+    """Whether anything is known of people of this number: if not, their fingerprint need not be computed."""
+    return bool(_read("SELECT 1 FROM audits WHERE rows = ? LIMIT 1", rows))
+
+
+def audits_of(fingerprint: str, *, besides: str | None = None) -> list[Audits]:
+    """Return what is known of these people, ``besides`` one workspace."""
+    rows = _read("SELECT workspace, folder, spent, last FROM audits WHERE fingerprint = ? ORDER BY last", fingerprint)
+    return [Audits(*row) for row in rows if row[0] != besides]
+
+
+@contextmanager
+def said_elsewhere() -> Iterator[None]:
+    """Leave it to the caller to say whether people are known: sources made in the block give no warning."""
+    token = _elsewhere.set(True)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
+def warned_elsewhere() -> bool:
+    """Whether somebody else says whether people are known."""
+    return _elsewhere.get()
+
+
+def _off() -> bool:
+    return os.environ.get(SWITCH, "").lower() in {"off", "0", "no", "false"}
+
+
+def _read(query: str, value: object) -> list[tuple[Any, ...]]:
+    if _off():
+        return []
+    import sqlite3
+
+    try:
+        if not (home() / FILE).is_file():
+            return []
+        with closing(_connected("ro")) as database:
+            return database.execute(query, (value,)).fetchall()
+    except (sqlite3.Error, OSError, RuntimeError):
+        return []
+
+
+def _connected(mode: str) -> sqlite3.Connection:
+    import sqlite3
+
+    place = quote(str((home() / FILE).absolute()))
+    return sqlite3.connect(f"file:{place}?mode={mode}", timeout=PATIENCE, uri=True)

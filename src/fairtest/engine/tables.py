@@ -1,0 +1,265 @@
+"""Counting many contexts at once, each set of them in the cheapest of three ways.
+
+Contexts that speak of the same attributes are read off one joint table of their codes, if they are many. The others are
+counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by walking down
+the tree of common prefixes. All give the same sums to the last bit: the choice is one of cost alone.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fairtest.engine.histogram import add_up_at
+from fairtest.engine.joint import among, collapse, membership
+from fairtest.engine.prefixes import prefix_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis, Condition
+    from fairtest.engine.histogram import Cells
+    from fairtest.engine.prefixes import Prefix
+    from fairtest.summaries import Target
+    from fairtest.types import BoolArray, IntArray
+
+__all__ = ["People", "count_contexts"]
+
+MOST_JOINT = 1 << 22
+"""The most cells a joint table may have."""
+MOST_CELLS = 16
+"""People are counted as bits only into so few cells."""
+CELL, TABLE, CONTEXT, WORD = 2.0, 20_000.0, 2_000.0, 0.15
+"""What things cost, a person in a joint table being 1: a cell of it, the table itself; counting a context by bits, and
+each word of 64 bits."""
+MANY = 3
+"""From this many contexts with the same columns on, sums are read off a joint table."""
+BLOCK = 1 << 19
+"""How many people are counted as bits at a time."""
+
+
+class People(Protocol):
+    """Some people in codes, each with a value for every variable of the target."""
+
+    cells: Cells
+
+    def codes(self, axis: Axis) -> NDArray[np.uint8]:
+        """Return their codes on an axis."""
+
+    def keys(self, axes: Sequence[Axis], n_cells: int) -> NDArray[np.intp]:
+        """Return where they stand in a joint table of some axes and the target's cells."""
+
+    def take(self, at: NDArray[np.intp]) -> People:
+        """Return some of them."""
+
+
+def count_contexts(
+    people: People, contexts: Sequence[Sequence[Condition]], target: Target, axis_of: Callable[[str], Axis | None]
+) -> NDArray[Any]:
+    """Return the sums of every context: ``[context, *cell_shape, *sum_shape]``."""
+    asked = _Asked(contexts, axis_of)
+    total = add_up_at(people.cells.cell.astype(np.intp), 1, people.cells, target)
+    out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
+    out[asked.depth == 0] = total
+    left = asked.depth > 0
+    counted = not people.cells.terms and people.cells.weight is None and target.n_cells <= MOST_CELLS
+    n = people.cells.cell.size
+    for places in asked.by_columns():
+        axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
+        cells = prod([*(axis.size for axis in axes), target.n_cells, *target.sum_shape])
+        if counted:
+            words = (len(axes) + 2 * target.n_cells) * n / 64
+            cheaper = n + CELL * cells + TABLE < places.size * (CONTEXT + WORD * words)
+        else:
+            cheaper = places.size >= MANY and cells <= places.size * n
+        if cheaper and cells <= MOST_JOINT:
+            out[places] = _from_joint(people, asked, places, axes, target)
+            left[places] = False
+    rest = np.flatnonzero(left)
+    if rest.size and counted:
+        _by_bits(people, asked, rest, target, out)
+    elif rest.size:
+        few = [[asked.conditions[i] for i in row if i >= 0] for row in asked.order[rest].tolist()]
+        sums = np.zeros((rest.size, *out.shape[1:]), dtype=out.dtype)
+        _descend(people, prefix_tree(few), target, total[0], axis_of, sums)
+        out[rest] = sums
+    return out
+
+
+class _Asked:
+    """Contexts as rows of numbers of conditions, the commonest first, −1 after the last.
+
+    Attributes
+    ----------
+    conditions
+        The different conditions.
+    column
+        For each, its axis.
+    order
+        ``[context, place]``.
+    """
+
+    def __init__(self, contexts: Sequence[Sequence[Condition]], axis_of: Callable[[str], Axis | None]) -> None:
+        known: dict[Condition, int] = {}
+        same: dict[int, int] = {}  # most contexts share the very objects, whose identity is cheaper than their hash
+        for context in contexts:
+            for condition in context:
+                if id(condition) not in same:
+                    same[id(condition)] = known.setdefault(condition, len(known))
+        self.conditions = tuple(known)
+        self.depth = np.array([len(context) for context in contexts], dtype=np.int64)
+        names = sorted({c.column for c in self.conditions})
+        self.axes = [_present(axis_of(name)) for name in names]
+        place = {name: i for i, name in enumerate(names)}
+        self.column = np.array([place[c.column] for c in self.conditions], dtype=np.int64)
+        numbers = np.full((len(contexts), int(self.depth.max(initial=0))), -1, dtype=np.int64)
+        numbers[np.arange(numbers.shape[1]) < self.depth[:, None]] = [same[id(c)] for each in contexts for c in each]
+        self.order = self._commonest_first(numbers)
+
+    def _commonest_first(self, numbers: IntArray) -> IntArray:
+        times = np.bincount(numbers[numbers >= 0], minlength=len(self.conditions))
+        by_times = np.lexsort((np.arange(times.size), -times))
+        rank = np.empty(times.size + 1, dtype=np.int64)
+        rank[by_times] = np.arange(times.size)
+        rank[-1] = times.size
+        ranked = np.sort(rank[numbers], axis=1)
+        return np.append(by_times, -1)[ranked]
+
+    def sorted_by_column(self, places: IntArray) -> IntArray:
+        """Return the conditions of contexts of one depth in the order of their columns."""
+        numbers = self.order[places, : self.depth[places[0]]]
+        return np.take_along_axis(numbers, np.argsort(self.column[numbers], axis=1), axis=1)
+
+    def by_columns(self) -> Iterator[IntArray]:
+        """Yield the contexts that speak of each set of columns, those apart that speak of one twice."""
+        columns = np.sort(np.append(self.column, len(self.axes))[self.order], axis=1)
+        twice = ((columns[:, 1:] == columns[:, :-1]) & (columns[:, 1:] < len(self.axes))).any(axis=1)
+        at = np.flatnonzero((self.depth > 0) & ~twice)
+        if not at.size:
+            return
+        _, kind = np.unique(columns[at], axis=0, return_inverse=True)
+        order = np.argsort(kind, kind="stable")
+        yield from np.split(at[order], np.flatnonzero(np.diff(kind[order])) + 1)
+
+
+def _present(axis: Axis | None) -> Axis:
+    assert axis is not None, "a context speaks of a column without an axis"
+    return axis
+
+
+def _from_joint(
+    people: People, asked: _Asked, contexts: IntArray, axes: Sequence[Axis], target: Target
+) -> NDArray[Any]:
+    """Return the sums of contexts that speak of the same columns."""
+    sizes = [axis.size for axis in axes]
+    joint = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
+    places, matrices = [], []
+    for numbers, axis in zip(asked.sorted_by_column(contexts).T, axes, strict=True):
+        different, place = np.unique(numbers, return_inverse=True)
+        places.append(place)
+        matrices.append(membership([asked.conditions[i] for i in different.tolist()], axis.size))
+    sums: NDArray[Any] = collapse(joint.reshape(*sizes, *joint.shape[1:]), matrices)[tuple(places)]
+    return sums
+
+
+def _by_bits(people: People, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:
+    """Count people as bits: a context is the conjunction of its conditions' bits, a count the number of those left.
+
+    Contexts come in the order of their conditions, so that what one shares with the next is not done again.
+    """
+    contexts = contexts[np.lexsort(asked.order[contexts].T[::-1])]
+    counts = np.zeros((contexts.size, target.n_cells), dtype=np.int64)
+    for first in range(0, people.cells.cell.size, BLOCK):
+        block = slice(first, first + BLOCK)
+        counts += _bit_counts(
+            [people.codes(axis)[block] for axis in asked.axes],
+            people.cells.cell[block],
+            asked,
+            contexts,
+            target.n_cells,
+        )
+    counts[:, 0] -= counts[:, 1:].sum(axis=1)
+    out[contexts] = counts.reshape(-1, *target.cell_shape)
+
+
+def _bit_counts(
+    codes: list[NDArray[np.uint8]], cell: IntArray, asked: _Asked, contexts: IntArray, n_cells: int
+) -> IntArray:
+    """Return how many people there are in each context, and in each of its cells but the first.
+
+    People are sorted by the attribute that most contexts begin with: those of one condition on it are then neighbours,
+    and the words of all others need not be looked at.
+    """
+    numbers = asked.order[contexts]
+    leading = int(np.bincount(asked.column[numbers[:, 0]]).argmax())
+    order = np.argsort(codes[leading], kind="stable")
+    codes, cell = [c[order] for c in codes], cell[order]
+    used = np.unique(numbers[numbers >= 0]).tolist()
+    bits = {i: _packed(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
+    places = {i: _words(codes[leading], asked.conditions[i]) for i in used if asked.column[i] == leading}
+    everyone = np.ones(cell.size, dtype=bool)
+    cells = np.stack([_packed(everyone), *(_packed(cell == c) for c in range(1, n_cells))])
+    shared = np.empty((numbers.shape[1], cells.shape[1]), dtype=np.uint64)
+    counts = np.zeros((contexts.size, n_cells), dtype=np.int64)
+    before: list[int] = []
+    for place, (row, depth) in enumerate(zip(numbers.tolist(), asked.depth[contexts].tolist(), strict=True)):
+        part = places.get(row[0], slice(None))
+        same = _shared(before, row)
+        if same == 0:
+            shared[0, part], same = bits[row[0]][part], 1
+        for d in range(same, depth):
+            np.bitwise_and(shared[d - 1, part], bits[row[d]][part], out=shared[d, part])
+        within = cells[:, part] & shared[depth - 1, part]
+        counts[place] = np.bitwise_count(within).sum(axis=1, dtype=np.int64)
+        before = row[:depth]
+    return counts
+
+
+def _words(codes: NDArray[np.uint8], condition: Condition) -> slice:
+    """Return where the bits of a condition are, for people sorted by their codes."""
+    first = np.searchsorted(codes, min(condition.codes, default=0), side="left")
+    last = np.searchsorted(codes, max(condition.codes, default=0), side="right")
+    return slice(int(first) // 64, -(-int(last) // 64))
+
+
+def _packed(inside: BoolArray) -> NDArray[np.uint64]:
+    """Return a bit for each person."""
+    bits = np.zeros((inside.size + 63) // 64 * 8, dtype=np.uint8)
+    packed = np.packbits(inside)
+    bits[: packed.size] = packed
+    return bits.view(np.uint64)
+
+
+def _shared(one: list[int], other: list[int]) -> int:
+    """Return how many conditions two contexts begin with alike."""
+    for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return place
+    return min(len(one), len(other))
+
+
+def _descend(
+    people: People,
+    prefix: Prefix,
+    target: Target,
+    sums: NDArray[Any],
+    axis_of: Callable[[str], Axis | None],
+    out: NDArray[Any],
+) -> None:
+    """Add up the people of all contexts that go on from a prefix."""
+    out[prefix.contexts] = sums
+    for column, children in prefix.by_column():
+        axis = _present(axis_of(column))
+        codes = people.codes(axis)
+        table = add_up_at(people.keys([axis], target.n_cells), axis.size, people.cells, target)
+        for condition, child in children:
+            inside = table[list(condition.codes)].sum(axis=0)
+            if child.children:
+                fewer = people.take(np.flatnonzero(among(codes, condition)))
+                _descend(fewer, child, target, inside, axis_of, out)
+            else:
+                out[child.contexts] = inside

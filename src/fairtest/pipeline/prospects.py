@@ -1,0 +1,219 @@
+"""What training found and how large a disparity the test set could confirm, before anything is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.contexts.cuts import conditions_of
+from fairtest.contexts.scoring import Strength
+from fairtest.contexts.search import FoundLabels
+from fairtest.data.holdout import TRAIN
+from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
+from fairtest.inference.prior import Prior
+from fairtest.inference.rules import normal_quantile
+from fairtest.inference.validate import measure
+from fairtest.investigations.discovery import LabelQuestion
+from fairtest.pipeline.answers import put, test_settings
+from fairtest.pipeline.choices import chosen_correction
+from fairtest.pipeline.search import engine_of
+from fairtest.ranking.folding import fold
+from fairtest.reporting.assemble import TestChoices
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.contexts.context import Context
+    from fairtest.contexts.search import Found
+    from fairtest.data.source import DataSource
+    from fairtest.inference.validate import TestSettings, Validated
+    from fairtest.investigations.base import Investigation
+    from fairtest.investigations.question import Question
+    from fairtest.metrics.registry import Metric
+    from fairtest.types import FloatArray, IntArray
+
+__all__ = ["Prospect", "Prospects", "prospects"]
+
+FIRST_SET = 1
+BOUNDED = frozenset(["DIFF", "NMI", "CORR", "RANK", "ETA"])
+"""Metrics whose effects are at most 1."""
+COPIES = 10
+"""How many contexts are looked at for each one shown: most are near-copies of others."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """A context that the search proposes. All numbers are of the training set, but the last.
+
+    Attributes
+    ----------
+    label
+        For Discovery: which label; None otherwise.
+    evidence
+        Standard deviations from no association.
+    detectable
+        How large an effect there the test set would confirm with a chance of 80 %; None where no effect is so large,
+        or it cannot be said.
+    """
+
+    context: Context
+    label: str | None
+    size: int
+    effect: float | None
+    evidence: float
+    detectable: float | None
+
+
+@dataclass(frozen=True)
+class Prospects:
+    """What training found for one question: everybody first, then the strongest contexts, near-copies left out.
+
+    Attributes
+    ----------
+    proposed
+        How many contexts would be tested, the population included; for Discovery, labels times contexts.
+    hypotheses
+        How many hypotheses the test set would be asked together, those of the other questions included.
+    """
+
+    question: Question
+    looked_at: int
+    proposed: int
+    hypotheses: int
+    shown: tuple[Prospect, ...]
+
+
+def prospects(investigation: Investigation, correction: str | None = None, most: int = 40) -> list[Prospects]:
+    """Return what training found for each question of an investigation, and what its test could confirm.
+
+    Parameters
+    ----------
+    correction
+        The one that the test will use; by default the usual one.
+    most
+        How many contexts to look at besides everybody.
+    """
+    source = investigation.source
+    training = investigation.require_training("prospects")
+    preset = training.choices.preset
+    chosen = chosen_correction(correction, preset, split=source.split)
+    choices = TestChoices(FIRST_SET, source.level, chosen.name, "auto", preset)
+    settings = replace(test_settings(source, choices, training.choices.min_size), number=TRAIN)
+    pairs = list(zip(investigation.questions, training.found, strict=True))
+    prior, expected, starts = _family(investigation, pairs, settings.train_share)
+    found = []
+    for (question, all_found), start in zip(pairs, starts, strict=True):
+        at = _strongest(source, question, all_found, most)
+        some = put(source, question, _some(all_found, at))
+        measured = measure(engine_of(source), [some], settings)[0]
+        allowed = critical_p(chosen, expected, prior, settings.level, start + at)
+        sizes = _possible(question.metric, _detectable(measured, allowed, settings))
+        labels = _labels(question, all_found, at)
+        shown = (
+            Prospect(context, label, int(n), _known(effect), float(z), _known(size))
+            for context, label, n, effect, z, size in zip(
+                some.contexts,
+                labels,
+                measured.contexts.size,
+                measured.contexts.effect,
+                all_found.evidence[at],
+                sizes,
+                strict=True,
+            )
+        )
+        found.append(Prospects(question, all_found.looked_at, len(all_found.contexts), expected.size, tuple(shown)))
+    return found
+
+
+def _family(
+    investigation: Investigation, pairs: Sequence[tuple[Question, Found]], share: float
+) -> tuple[Prior, FloatArray, list[int]]:
+    """Return what is known of all hypotheses, the p-values to expect, and where those of each question begin."""
+    evidence, directed, chosen, starts, begin = [], [], [], [], 0
+    for question, found in pairs:
+        starts.append(begin)
+        picked = [found.looked_at if len(context) else 1 for context in found.contexts]
+        parts = [(found.evidence, found.sign != 0, np.array(picked))]
+        if question.strata is not None:
+            strata = put(investigation.source, question, found).strata_evidence
+            number = len(found.contexts) * len(question.strata.levels)
+            known = np.zeros(number) if strata is None else np.asarray(strata).ravel()
+            parts.append((known, np.zeros(number, dtype=bool), np.full(number, max(found.looked_at, 1))))
+        for known, has_sign, of in parts:
+            evidence.append(np.nan_to_num(known))
+            directed.append(has_sign)
+            chosen.append(of)
+            begin += known.size
+    known = np.concatenate(evidence)
+    prior = Prior(known, np.concatenate(directed).astype(float), share)
+    return prior, expected_p(known, np.concatenate(chosen), share), starts
+
+
+def _strongest(source: DataSource, question: Question, found: Found, most: int) -> IntArray:
+    """Return where the population and the strongest contexts are, near-copies left out.
+
+    Strength is the lower bound of the effect, as in reports. Labels, and metrics that have no bound, go by evidence.
+    """
+    if isinstance(found, FoundLabels):
+        return np.asarray(np.argsort(-found.evidence, kind="stable")[:most])
+    contexts = found.contexts
+    strength = found.evidence
+    engine = engine_of(source)
+    conditions = conditions_of(contexts, engine.axis)
+    if question.metric.summary is not SummaryKind.ROWS:
+        target = question.search_target(source)
+        bound = Strength(question.metric, "bound")(target.wrap(engine.tables(TRAIN, conditions, target)))
+        strength = np.nan_to_num(bound, nan=-np.inf)
+    names = [str(context) for context in contexts]
+    order = sorted(range(1, len(names)), key=lambda i: (-strength[i], names[i]))[: most * COPIES]
+    members = engine.members(TRAIN, [conditions[i] for i in order])
+    bounds = np.maximum(strength[order], 0.0)
+    groups = fold([contexts[i] for i in order], members, found.sign[order], bounds) if order else []
+    return np.array([0, *(order[group[0]] for group in groups[:most])], dtype=np.int64)
+
+
+def _some(found: Found, at: IntArray) -> Found:
+    contexts = tuple(found.contexts[i] for i in at.tolist())
+    parents = (-1,) * len(contexts)
+    if isinstance(found, FoundLabels):
+        return FoundLabels(contexts, parents, 0, found.evidence[at], found.sign[at], found.places[at], (), 0)
+    return replace(found, contexts=contexts, parents=parents, evidence=found.evidence[at], sign=found.sign[at])
+
+
+def _labels(question: Question, found: Found, at: IntArray) -> list[str | None]:
+    if not isinstance(found, FoundLabels) or not isinstance(question, LabelQuestion):
+        return [None] * at.size
+    return [question.labels.names[place] for place in found.places[at].tolist()]
+
+
+def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings) -> FloatArray:
+    """Return the effect that the test set would confirm in each context with a chance of 80 %."""
+    metric = measured.asked.question.metric
+    more = settings.train_share / (1 - settings.train_share)  # people of the training set for one of the test set
+    train = measured.contexts
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if metric.signed:
+            z = float(normal_quantile(settings.level))
+            if metric.name == "RATIO":
+                error = (np.log1p(train.high_single) - np.log1p(train.low_single)) / (2 * z) * np.sqrt(more)
+                return np.asarray(np.expm1(detectable_signed(allowed, error)))
+            error = (train.high_single - train.low_single) / (2 * z) * np.sqrt(more)
+            return detectable_signed(allowed, error)
+        evidence = None if metric.evidence is None else metric.evidence(measured.summary)
+        if evidence is None or evidence.statistic is None or evidence.df is None:
+            return np.full(len(allowed), np.nan)
+        noncentrality = detectable_unsigned(allowed, evidence.df)
+        return np.asarray(noncentrality * more * train.effect / evidence.statistic)
+
+
+def _possible(metric: Metric, sizes: FloatArray) -> FloatArray:
+    """Return NaN for sizes that an effect cannot have; a ratio can have any."""
+    with np.errstate(invalid="ignore"):
+        return sizes if metric.name not in BOUNDED else np.where(sizes < 1, sizes, np.nan)
+
+
+def _known(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None

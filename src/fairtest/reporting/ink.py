@@ -1,0 +1,45 @@
+"""Colours of a terminal: they repeat what words and shapes already say, and vanish where they are not wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Ink"]
+
+_END = "\x1b[0m"
+
+
+@dataclass(frozen=True)
+class Ink:
+    r"""Gives text a style, or leaves it as it is. The colours are the terminal's own, so that they suit its ground.
+
+    Examples
+    --------
+    >>> Ink(color=True).strong("Income differs"), Ink(color=False).strong("Income differs")
+    ('\x1b[1mIncome differs\x1b[0m', 'Income differs')
+    """
+
+    color: bool
+
+    def strong(self, text: str) -> str:
+        """Return the answer, or a heading."""
+        return self._styled("1", text)
+
+    def soft(self, text: str) -> str:
+        """Return what stands back: rules and axes."""
+        return self._styled("2", text)
+
+    def first(self, text: str) -> str:
+        """Return a mark of the first group that a sentence names."""
+        return self._styled("34", text)
+
+    def second(self, text: str) -> str:
+        """Return a mark of the second group that a sentence names."""
+        return self._styled("33", text)
+
+    def strength(self, text: str) -> str:
+        """Return a mark of an effect."""
+        return self._styled("35", text)
+
+    def _styled(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}{_END}" if self.color and text.strip() else text

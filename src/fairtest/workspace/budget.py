@@ -1,0 +1,155 @@
+"""A budget that outlasts the process: test sets are drawn from the ledger of a workspace and spent in it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fairtest.data import registry
+from fairtest.data.holdout import Budget
+from fairtest.exceptions import BudgetExhausted
+from fairtest.pipeline.again import told
+from fairtest.reporting.assemble import assemble
+from fairtest.version import __version__
+from fairtest.workspace.codec import packed
+from fairtest.workspace.ledger import Headline, Kept, Run
+from fairtest.workspace.questions import question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fairtest.investigations.base import Investigation
+    from fairtest.reporting.assemble import Results
+    from fairtest.workspace.ledger import Ledger, Setup
+
+__all__ = ["Caller", "LedgerBudget", "now"]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
+"""Seconds between two looks whether a test set is free, at first and after a while."""
+
+
+@dataclass
+class Caller:
+    """Who asks: what was typed, and whom to tell that every test set is in use."""
+
+    command: str = ""
+    waiting: Callable[[str], None] | None = None
+
+
+class LedgerBudget(Budget):
+    """Hands out the test sets of a workspace, each once, whatever the number of processes.
+
+    A set is held while its answer is computed; no other process can draw it then, and it is free again if this one
+    dies. It is spent by :meth:`keep`, which stores the finished reports.
+
+    Parameters
+    ----------
+    folder
+        Where the workspace is, for messages.
+    declared
+        What was said about the columns of the source that this budget belongs to.
+    """
+
+    def __init__(self, ledger: Ledger, setup: Setup, folder: Path, declared: Mapping[str, Any], caller: Caller) -> None:
+        super().__init__(setup.budget)
+        self._ledger = ledger
+        self._setup = setup
+        self._folder = folder
+        self._declared = dict(declared)
+        self._caller = caller
+        self._drawn: dict[int, str] = {}
+
+    @property
+    def left(self) -> int:
+        """How many test sets have not been spent."""
+        return self.size - len(self._ledger.spent())
+
+    def check(self) -> None:
+        """Raise if there is no test set left to draw, or its answer could not be stored."""
+        if not self.left:
+            raise self._exhausted()
+        self._ledger.check_writable()
+
+    @contextmanager
+    def draw(self) -> Iterator[int]:
+        """Draw the next test set that is free; it is given back if the block raises.
+
+        While other processes hold all that are left, this waits until one of these is spent or given back.
+        """
+        with ExitStack() as holding:
+            number = self._claimed(holding)
+            self._drawn[number] = now()
+            try:
+                yield number
+                if number in self._drawn:  # looked at without a report: spent all the same
+                    self.keep(number, ())
+            finally:
+                self._drawn.pop(number, None)
+
+    def keep(self, number: int, answered: Sequence[tuple[Investigation, Results]]) -> None:
+        """Store the reports of what a test set answered, which spends it: all in one transaction."""
+        reports = [self._kept(investigation, results) for investigation, results in answered]
+        run = Run(number, self._drawn[number], now(), _storable(self._caller.command), __version__)
+        self._ledger.spend(run, reports)
+        del self._drawn[number]
+        setup = self._setup
+        registry.note(setup.fingerprint, setup.rows, run.finished, setup.id, str(self._folder.absolute()))
+
+    def _claimed(self, holding: ExitStack) -> int:
+        pause = FIRST_PAUSE
+        while True:
+            if (number := self._free_one(holding)) is not None:
+                return number
+            if pause == FIRST_PAUSE and self._caller.waiting is not None:
+                self._caller.waiting(f"every test set of {self._folder} is in use by another process; waiting for one")
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _free_one(self, holding: ExitStack) -> int | None:
+        """Return a test set that is now held, or None if others hold all that are left."""
+        left = sorted(set(range(1, self.size + 1)) - self._ledger.spent())
+        if not left:
+            raise self._exhausted()
+        for number in left:
+            with ExitStack() as trying:
+                # who held it before may have spent it since it was counted
+                if trying.enter_context(self._ledger.claim(number)) and number not in self._ledger.spent():
+                    holding.push(trying.pop_all())
+                    return number
+        return None
+
+    def _kept(self, investigation: Investigation, results: Results) -> Kept:
+        report = replace(assemble(investigation, results), repeat=self._caller.command)
+        by = ", ".join(investigation.explained_by)
+        headline = Headline(
+            investigation.kind, _storable(investigation.title), _storable(by), report.significant, report.reported
+        )
+        return Kept(
+            headline,
+            question_of(investigation, self._declared),
+            packed(told(results)),
+            packed(report),
+            report.to_json(),
+            report.to_text(),
+            report.to_html(),
+        )
+
+    def _exhausted(self) -> BudgetExhausted:
+        sets = "its test set has" if self.size == 1 else f"all {self.size} test sets have"
+        return BudgetExhausted(
+            f"The budget of the workspace {str(self._folder)!r} is exhausted: {sets} been spent. What they answered "
+            f"can be shown again (fairtest report {self._folder}); a new question needs new people."
+        )
+
+
+def now() -> str:
+    """Return the time in UTC, as ISO 8601 has it."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

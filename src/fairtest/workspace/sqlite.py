@@ -1,0 +1,277 @@
+"""The ledger in one SQLite file.
+
+Schema (version 1, in ``PRAGMA user_version``)
+
+``workspace``
+    One row, the fields of :class:`~fairtest.workspace.ledger.Setup`; ``reading`` and ``declared`` are JSON.
+``run``
+    One row for each test set that is spent: its ``number``, when, the command, the version of FairTest.
+``report``
+    The reports of a run by ``place``: the headline; ``question``, ``told`` and ``document`` as JSON; the report as it
+    is shown, ``json``, ``text`` and ``html``. All of these but the question are compressed by zlib.
+
+Triggers keep the promises against mistakes of any program: a run has a number within the budget, and neither the
+workspace's row nor a run nor a report is ever changed or removed.
+
+A connection is opened for each transaction and closed after it, so that threads, forked processes and long
+computations never share or hold one. The journal is SQLite's rollback journal: one file, and nothing beside it
+except while a transaction is written; after a crash, the next reader rolls it back.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from contextlib import closing, contextmanager
+from dataclasses import astuple, fields, replace
+from typing import TYPE_CHECKING, Self
+from urllib.parse import quote
+
+from fairtest.exceptions import FairTestError, InputError, UsageError
+from fairtest.workspace.codec import packed, unpacked
+from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
+from fairtest.workspace.locks import held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+__all__ = ["FILE", "SQLiteLedger"]
+
+FILE = "workspace.sqlite"
+VERSION = 1
+PATIENCE = 60
+"""How many seconds to wait for another process's transaction; they take milliseconds."""
+
+SCHEMA = (
+    """CREATE TABLE workspace (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id TEXT NOT NULL, created TEXT NOT NULL, version TEXT NOT NULL,
+    name TEXT NOT NULL, rows INTEGER NOT NULL, path TEXT, beside TEXT,
+    fingerprint TEXT NOT NULL, in_order TEXT NOT NULL,
+    budget INTEGER NOT NULL CHECK (budget >= 1), conf REAL NOT NULL, train_size REAL NOT NULL, seed TEXT NOT NULL,
+    split INTEGER NOT NULL, preset TEXT, reading TEXT NOT NULL, declared TEXT NOT NULL
+)""",
+    """CREATE TABLE run (
+    number INTEGER PRIMARY KEY CHECK (number >= 1),
+    place INTEGER NOT NULL UNIQUE,
+    started TEXT NOT NULL, finished TEXT NOT NULL, command TEXT NOT NULL, version TEXT NOT NULL
+)""",
+    """CREATE TABLE report (
+    run INTEGER NOT NULL REFERENCES run (number), place INTEGER NOT NULL,
+    kind TEXT NOT NULL, title TEXT NOT NULL, explained_by TEXT NOT NULL,
+    significant INTEGER NOT NULL, reported INTEGER NOT NULL,
+    question TEXT NOT NULL, told BLOB NOT NULL,
+    document BLOB NOT NULL, json BLOB NOT NULL, text BLOB NOT NULL, html BLOB NOT NULL,
+    PRIMARY KEY (run, place)
+)""",
+    """CREATE TRIGGER within_budget BEFORE INSERT ON run WHEN NEW.number > (SELECT budget FROM workspace)
+    BEGIN SELECT RAISE(ABORT, 'the budget has no such test set'); END""",
+    *(
+        f"""CREATE TRIGGER {table}_{action} BEFORE {action} ON {table}
+    BEGIN SELECT RAISE(ABORT, 'what a workspace holds is never changed or removed'); END"""
+        for table in ("workspace", "run", "report")
+        for action in ("UPDATE", "DELETE")
+    ),
+)
+
+
+class SQLiteLedger:
+    """The ledger of the workspace in a folder: see :class:`~fairtest.workspace.ledger.Ledger`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, folder: Path, setup: Setup) -> Self:
+        """Make the ledger of a new workspace; where there is one already, leave that as it is and return it."""
+        ledger = cls(folder)
+        with ledger._transaction("rwc") as database:
+            if _version(database) == 0:
+                for statement in SCHEMA:
+                    database.execute(statement)
+                database.execute(f"INSERT INTO workspace VALUES (1, {_marks(len(fields(Setup)))})", _setup_row(setup))
+                database.execute(f"PRAGMA user_version = {VERSION}")
+        ledger.check_version()
+        return ledger
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the ledger of a workspace, or say why that cannot be."""
+        if not folder.exists():
+            raise InputError(
+                f"There is no workspace {str(folder)!r}. Make one: fairtest init {folder} DATA --budget 3."
+            )
+        if not is_workspace(folder):
+            raise InputError(
+                f"{str(folder)!r} is not a workspace: it has no {FILE}. Make one: fairtest init NEW_FOLDER DATA "
+                "--budget 3."
+            )
+        ledger = cls(folder)
+        ledger.check_version()
+        return ledger
+
+    def check_version(self) -> None:
+        """Raise if the file is from a newer FairTest, or holds no workspace."""
+        with self._transaction() as database:
+            version = _version(database)
+        if version > VERSION:
+            raise InputError(
+                f"The workspace {str(self.folder)!r} was made by a newer FairTest (its schema is {version}; this one "
+                f"knows {VERSION}). Update FairTest to use it."
+            )
+        if version < VERSION:
+            raise InputError(
+                f"The workspace {str(self.folder)!r} is empty: making it was interrupted. Run fairtest init again."
+            )
+
+    def check_writable(self) -> None:
+        """Raise if nothing can be stored, before anything is computed."""
+        here = os.access in os.supports_effective_ids
+        if not (
+            os.access(self.folder, os.W_OK | os.X_OK, effective_ids=here)
+            and os.access(self.folder / FILE, os.W_OK, effective_ids=here)
+        ):
+            raise self._not_writable()
+
+    def setup(self) -> Setup:
+        """Return what the workspace is about."""
+        names = ", ".join(f.name for f in fields(Setup))
+        with self._transaction() as database:
+            row = database.execute(f"SELECT {names} FROM workspace").fetchone()
+        stored = Setup(*row)
+        return replace(
+            stored,
+            seed=int(stored.seed),
+            split=bool(stored.split),
+            reading=unpacked(str(stored.reading)),
+            declared=unpacked(str(stored.declared)),
+        )
+
+    def spent(self) -> frozenset[int]:
+        """Return the numbers of the test sets that are spent."""
+        with self._transaction() as database:
+            return frozenset(number for (number,) in database.execute("SELECT number FROM run"))
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return what has been asked, in the order in which it was answered."""
+        with self._transaction() as database:
+            lines: dict[int, list[Headline]] = {}
+            for number, *headline in database.execute(
+                "SELECT run, kind, title, explained_by, significant, reported FROM report ORDER BY run, place"
+            ):
+                lines.setdefault(number, []).append(Headline(*headline))
+            rows = database.execute("SELECT number, started, finished, command, version FROM run ORDER BY place")
+            return tuple(replace(Run(*row), reports=tuple(lines.get(row[0], ()))) for row in rows)
+
+    def reports(self, number: int) -> tuple[Kept, ...]:
+        """Return the reports of a run; nothing where there is no such run."""
+        with self._transaction() as database:
+            rows = database.execute(
+                "SELECT kind, title, explained_by, significant, reported, question, told, document, json, text, html "
+                "FROM report WHERE run = ? ORDER BY place",
+                (number,),
+            ).fetchall()
+        try:
+            return tuple(Kept(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise self._damaged(error) from error
+
+    def claim(self, number: int) -> AbstractContextManager[bool]:
+        """Hold a test set while the block runs, if nobody else does; the kernel gives it back if the process dies."""
+        return held(self.folder / f"set-{number}.lock")
+
+    def spend(self, run: Run, reports: Sequence[Kept]) -> None:
+        """Store a run with its reports, which spends its test set: all of it or nothing."""
+        rows = [(run.number, place, *_report_row(kept)) for place, kept in enumerate(reports, start=1)]
+        with self._transaction("rw") as database:
+            if database.execute("SELECT 1 FROM run WHERE number = ?", (run.number,)).fetchone():
+                raise AlreadySpent(f"Test set {run.number} was spent by another process. Nothing of it is shown here.")
+            place = database.execute("SELECT count(*) + 1 FROM run").fetchone()[0]
+            database.execute(
+                f"INSERT INTO run VALUES ({_marks(6)})",
+                (run.number, place, run.started, run.finished, run.command, run.version),
+            )
+            database.executemany(f"INSERT INTO report VALUES ({_marks(13)})", rows)
+
+    @contextmanager
+    def _transaction(self, mode: str = "r") -> Iterator[sqlite3.Connection]:
+        """Open the file for one transaction: committed when the block ends, undone when it raises.
+
+        Readers open it for writing too, if that can be: what a process left that died is undone by the next one.
+        """
+        file = quote(str((self.folder / FILE).absolute()))
+        place = f"file:{file}?mode={'rwc' if mode == 'rwc' else 'rw'}"
+        try:
+            with closing(sqlite3.connect(place, PATIENCE, uri=True, isolation_level=None)) as db:
+                db.execute("PRAGMA foreign_keys = ON")
+                db.execute("PRAGMA synchronous = EXTRA")
+                db.execute("BEGIN" if mode == "r" else "BEGIN IMMEDIATE")
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                    raise
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.Error) -> FairTestError:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return self._not_writable()
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return UsageError(f"The workspace {str(self.folder)!r} is busy with another process. Try again.")
+        if name.startswith("SQLITE_CONSTRAINT"):
+            return UsageError(f"The workspace {str(self.folder)!r} does not take this: {error}.")
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            return InputError(f"The workspace {str(self.folder)!r} could not be written ({error}). Nothing was spent.")
+        return self._damaged(error)
+
+    def _not_writable(self) -> InputError:
+        return InputError(
+            f"The workspace {str(self.folder)!r} cannot be written to, and a test set is spent by storing its report. "
+            "Change the permissions of the folder, or make another workspace."
+        )
+
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(
+            f"The workspace {str(self.folder)!r} is damaged ({error}). Bring back {FILE} from a backup: what it holds "
+            "cannot be found out in another way."
+        )
+
+
+def is_workspace(folder: Path) -> bool:
+    """Whether there is a workspace in a folder."""
+    return (folder / FILE).is_file()
+
+
+def _version(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _marks(number: int) -> str:
+    return ", ".join("?" * number)
+
+
+def _setup_row(setup: Setup) -> tuple[object, ...]:
+    stored = replace(setup, reading={}, declared={}, split=bool(setup.split))
+    row = dict(zip((f.name for f in fields(Setup)), astuple(stored), strict=True))
+    row |= {"seed": str(setup.seed), "reading": packed(setup.reading), "declared": packed(setup.declared)}
+    return tuple(row.values())
+
+
+def _report_row(kept: Kept) -> tuple[object, ...]:
+    large = (kept.told, kept.document, kept.json, kept.text, kept.html)
+    return (*astuple(kept.headline), kept.question, *map(_written, large))
+
+
+def _written(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def _read(stored: bytes) -> str:
+    return zlib.decompress(stored).decode("utf-8", "surrogatepass")

@@ -1,0 +1,169 @@
+"""Help, manual and completion: complete, short where asked, and up to date."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from fairtest.cli.complete import NAMES
+from fairtest.cli.errors import EXITS
+from fairtest.cli.main import cli
+from fairtest.cli.manual import manual
+from fairtest.cli.translate import in_options, options_by_argument
+from fairtest.inference.multiplicity import corrections
+from fairtest.investigations.errors import ERRORS
+from fairtest.investigations.notions import NOTIONS
+from fairtest.metrics.choice import find_metric
+from fairtest.pipeline.calls import METHODS
+from fairtest.pipeline.choices import AGGREGATES, SCORES, SEARCHES
+
+OPTIONS = [(name, o) for name, c in cli.commands.items() for o in c.params if isinstance(o, click.Option)]
+MANUAL = Path(__file__).parents[2] / "docs" / "commands.md"
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{n} {o.opts[-1]}" for n, o in OPTIONS])
+def test_every_option_says_what_it_is(name: str, option: click.Option) -> None:
+    assert option.help
+    assert option.help.endswith((".", ")"))
+    assert f"`{option.opts[-1]}`" in MANUAL.read_text("utf-8").split(f"## fairtest {name}\n")[1]
+
+
+def test_the_manual_is_up_to_date() -> None:
+    made = manual(cli)
+    assert MANUAL.read_text("utf-8") == made, "run: python -m fairtest.cli.manual > docs/commands.md"
+    for code in EXITS:
+        assert f"| {code} |" in made
+
+
+@pytest.mark.parametrize("name", list(cli.commands))
+def test_both_helps_have_examples(name: str, run: Any) -> None:
+    short, complete = run(name, "-h"), run(name, "--help")
+    assert (short.code, complete.code) == (0, 0)
+    for text in (short.out, complete.out):
+        assert "Examples:" in text
+        assert f"fairtest {name} " in text
+    assert f"Every option: fairtest {name} --help" in short.out
+    assert len(short.out) <= len(complete.out) + 60
+
+
+def test_the_short_one_is_short(run: Any) -> None:
+    short = run("test", "-h").out
+    assert len(short.splitlines()) < 45
+    assert "--aggregate" not in short
+    assert "--output" in short
+
+
+def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    shown = CliRunner().invoke(cli, ["test", "-h"], prog_name="fairtest", color=True)
+    assert "\x1b[1mUsage: " in shown.stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = CliRunner().invoke(cli, ["test", "-h"], prog_name="fairtest", color=True)
+    assert "\x1b[" not in plain.stdout
+    wrong = CliRunner().invoke(cli, ["tset"], prog_name="fairtest", color=True)
+    assert "\x1b[" not in wrong.stderr
+
+
+def test_a_command_that_does_not_exist(run: Any) -> None:
+    assert "Did you mean 'test'" in run("tset").err or "Did you mean test" in run("tset").err
+
+
+class TestCompletion:
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_the_script_says_how_to_install_it(self, shell: str, run: Any) -> None:
+        made = run("completion", shell)
+        assert made.code == 0
+        assert made.out.startswith("# ")
+        assert f"fairtest completion {shell}" in made.out
+        assert "_FAIRTEST_COMPLETE" in made.out
+
+    def test_bash_understands_it(self, run: Any) -> None:
+        script = run("completion", "bash").out
+        done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_another_shell(self, run: Any) -> None:
+        assert run("completion", "cmd").code == 2
+
+    @pytest.mark.parametrize(
+        ("arguments", "incomplete", "expected"),
+        [
+            (["test", "people.csv", "-p"], "r", ["race", "region"]),
+            (["test", "people.csv", "-o"], "hi", ["hired"]),
+            (["test", "people.csv", "--exclude"], "i", ["id"]),
+            (["errors", "people.csv", "--truth"], "h", ["hired"]),
+            (["discover", "people.csv", "-o"], "d", ["department"]),
+            (["test", "people.csv", "--favourable"], "hi", ["hired="]),
+            (["test", "people.csv", "--metric"], "race=N", ["race=NMI"]),
+            (["test", "people.csv", "--metric"], "r", ["RATIO", "RANK", "race=", "region="]),
+            (["test", "people.csv", "--correction"], "b", ["bonferroni", "bh", "by"]),
+            (["test", "people.csv", "--search"], "", ["auto", "exhaustive", "tree"]),
+            (["test", "nobody.csv", "-p"], "r", []),
+            (["test", "-p"], "r", []),
+            ([], "ins", ["inspect"]),
+            (["completion"], "z", ["zsh"]),
+        ],
+    )
+    def test_completes(self, arguments: list[str], incomplete: str, expected: list[str], here: Path) -> None:
+        found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(arguments, incomplete)
+        assert [item.value for item in found] == expected
+
+    def test_in_a_process(self, here: Path) -> None:
+        env = {**os.environ, "_FAIRTEST_COMPLETE": "bash_complete", "COMP_WORDS": "fairtest test people.csv -p s"}
+        command = [sys.executable, "-m", "fairtest.cli.main"]
+        done = subprocess.run(command, env={**env, "COMP_CWORD": "4"}, capture_output=True, text=True, check=False)
+        assert done.stdout.split() == ["plain,sex", "plain,same"]
+
+    def test_columns_of_parquet_and_of_a_large_file(self, here: Path) -> None:
+        import polars as pl
+
+        pl.read_csv("people.csv").write_parquet("people.parquet")
+        long = "x" * 100
+        Path("long.csv").write_text("sex,job\n" + f"f,{long}\n" * 5_000, "utf-8")
+        for file in ("people.parquet", "long.csv"):
+            found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(["test", file, "-p"], "sex")
+            assert [item.value for item in found] == ["sex"]
+
+    def test_the_names_are_those_of_the_library(self) -> None:
+        assert set(NAMES["correction"]) == set(corrections)
+        assert set(NAMES["search"]) == set(SEARCHES)
+        assert set(NAMES["score"]) == set(SCORES)
+        assert set(NAMES["aggregate"]) == set(AGGREGATES)
+        assert set(NAMES["method"]) == set(METHODS)
+        assert set(NAMES["error"]) == set(ERRORS)
+        assert set(NAMES["notion"]) == {*NOTIONS, "fpr", "fnr"}
+        assert all(find_metric(name).name == name for name in NAMES["metric"])
+
+
+class TestTranslation:
+    options = options_by_argument(cli)
+
+    @pytest.mark.parametrize(
+        ("message", "expected"),
+        [
+            ("The 'conf' of DataSource must be a number.", "--conf must be a number."),
+            ("'output' and 'ground_truth' are both 'x'.", "--output and --truth are both 'x'."),
+            ("Name it in 'missing' if it stands for no value.", "Name it in --missing if it stands for no value."),
+            ("The 'preset' must be None or 'paper'.", "--preset must be 'paper'."),
+            ("Use error='class', or group the labels.", "Use --error class, or group the labels."),
+            ("or pass delimiter= if the fields", "or pass --delimiter if the fields"),
+            ("(categorical=[...], ordered={...} of DataSource)", "(--categorical, --ordered)"),
+            ("metrics={'sex': ...}: there is no", "--metric sex=…: there is no"),
+            ("It is named in the 'numeric' parameter.", "It is named in --numeric."),
+            ("brier needs a ground_truth of two values.", "brier needs a --truth of two values."),
+            ("two contexts of min_size=1,500 need", "two contexts of --min-size 1500 need"),
+            ("Crossing 'output', 'seed' and 'min_size'", "Crossing 'output', 'seed' and 'min_size'"),
+            ("The column 'missing' is constant.", "The column 'missing' is constant."),
+            ("contexts where train_size is 3", "contexts where --train-size is 3"),
+        ],
+    )
+    def test_arguments_become_options(self, message: str, expected: str) -> None:
+        assert in_options(message, self.options) == expected

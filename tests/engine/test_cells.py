@@ -1,0 +1,135 @@
+"""Kinds of people give the sums that people give, bit for bit; they are used where they are few."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive_counts import CONTEXTUAL, random_context, setting
+
+import fairtest as ft
+from fairtest.data.holdout import TRAIN
+from fairtest.engine import cells, memory
+from fairtest.engine.histogram import Cells
+from fairtest.engine.memory import MemoryEngine
+
+PAIRS = ("counts", "counts of many", "counts of levels in order", "moments", "group moments")
+
+
+def force(monkeypatch, worth: float = 1e-9) -> None:
+    """Let kinds be used for any set of people."""
+    monkeypatch.setattr(memory, "FEWEST_PEOPLE", 1)
+    monkeypatch.setattr(cells, "FEWEST_PEOPLE", 1)
+    monkeypatch.setattr(cells, "WORTH", worth)
+    monkeypatch.setattr(cells, "WORTH_SORTING", worth)
+
+
+@pytest.fixture(params=[1 << 24, 0], ids=["counted in a table", "sorted"])
+def forced(request, monkeypatch):
+    force(monkeypatch)
+    monkeypatch.setattr(cells, "MOST_DENSE", request.param)
+
+
+def both(table, holdout, columns=CONTEXTUAL):
+    """Return an engine that knows axes beforehand, and so counts kinds, and one that counts people."""
+    by_kinds, by_people = MemoryEngine(table, holdout), MemoryEngine(table, holdout)
+    by_people._kinds_of = lambda number, target: None
+    by_kinds.axes(columns)
+    return by_kinds, by_people
+
+
+@pytest.mark.parametrize("which", PAIRS)
+@pytest.mark.parametrize("stratified", [False, True])
+def test_all_sums_are_the_same(forced, which, stratified):
+    _, table, holdout, target, _, _ = setting(11, which, stratified)
+    by_kinds, by_people = both(table, holdout)
+    rng = np.random.default_rng(1)
+    contexts = [(), *(random_context(by_kinds, rng) for _ in range(25))]
+    for number in (TRAIN, 1, 2):
+        used = by_kinds._kinds_of(number, target)
+        assert (used is not None) == which.startswith("counts")
+        assert by_kinds.total(number, target).tobytes() == by_people.total(number, target).tobytes()
+        a, b = (engine.tables(number, contexts, target) for engine in (by_kinds, by_people))
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes()
+        axes = [by_kinds.axis("city"), by_kinds.axis("age")]
+        a, b = (engine.joint(number, axes, target) for engine in (by_kinds, by_people))
+        assert a.tobytes() == b.tobytes()
+        rows = [engine.rows(number, contexts[3], target) for engine in (by_kinds, by_people)]
+        assert rows[0].protected.tobytes() == rows[1].protected.tobytes()
+        assert by_kinds.left_out(number, target) == by_people.left_out(number, target)
+
+
+@pytest.mark.parametrize("known", [CONTEXTUAL, CONTEXTUAL[:2]], ids=["all axes", "axes that come late"])
+def test_trees_are_the_same(forced, known):
+    _, table, holdout, target, _, _ = setting(4, "counts", stratified=True)
+    by_kinds, by_people = both(table, holdout, known)
+    rng = np.random.default_rng(2)
+    trees = [engine.frontier(target) for engine in (by_kinds, by_people)]
+    for level in range(4):
+        for name in known if level < 2 else CONTEXTUAL:
+            a, b = (tree.histogram(by_kinds.axis(name), 0, tree.n_nodes) for tree in trees)
+            assert a.tobytes() == b.tobytes()
+        names = known if level < 2 else CONTEXTUAL
+        cut = rng.integers(0, trees[0].n_nodes, trees[0].n_nodes + 1)
+        axes = [by_kinds.axis(str(rng.choice(names))) for _ in cut]
+        child = np.full((len(cut), 256), -1, dtype=np.int32)
+        for i, axis in enumerate(axes):
+            child[i, : axis.size] = 2 * i + (np.arange(axis.size) % 2)
+        for tree in trees:
+            tree.advance(axes, child, cut)
+        assert trees[0].n_nodes == trees[1].n_nodes
+
+
+def test_reports_are_the_same_with_several_questions(monkeypatch):
+    rng = np.random.default_rng(0)
+    n = 3000
+    data = {name: rng.choice(list("abcd"), n) for name in ("x", "y", "z", "race")}
+    data["sex"] = rng.choice(["f", "m"], n)
+    data["hired"] = np.where(rng.random(n) < 0.5 - 0.3 * (data["sex"] == "f") * (data["x"] == "a"), "yes", "no")
+    made = []
+    for kinds in (False, True):
+        if kinds:
+            force(monkeypatch)
+        report = ft.audit(data, ["sex", "race"], "hired", correction="max-t")
+        made.append(report.to_json())
+    assert made[0] == made[1]
+
+
+def kinds_among(columns: int, sizes: int, people: int = 1 << 17) -> cells.Kinds | None:
+    rng = np.random.default_rng(3)
+    axes = [type("A", (), {"column": f"c{i}", "size": sizes})() for i in range(columns)]
+    codes = [rng.integers(0, sizes, people).astype(np.uint8) for _ in axes]
+    seen = Cells(np.ones(people, bool), rng.integers(0, 4, people).astype(np.int32), [])
+    return cells.kinds_of(codes, axes, seen, 4)
+
+
+def test_few_columns_make_few_kinds():
+    made = kinds_among(3, 10)
+    assert made is not None
+    assert len(made) == 4000
+    assert made.cells.weight.sum() == 1 << 17
+
+
+@pytest.mark.parametrize(("columns", "sizes"), [(15, 2), (15, 10), (5, 20), (40, 200)])
+def test_many_columns_do_not(columns, sizes):
+    assert kinds_among(columns, sizes) is None
+
+
+def test_columns_that_go_together_make_few_kinds():
+    """Many kinds would be possible, and a sample shows that there are few."""
+    rng = np.random.default_rng(5)
+    place = rng.integers(0, 100, 1 << 18)
+    axes = [type("A", (), {"column": f"c{i}", "size": 100})() for i in range(5)]
+    codes = [((place * (i + 1)) % 100).astype(np.uint8) for i in range(5)]
+    seen = Cells(np.ones(place.size, bool), np.zeros(place.size, np.int32), [])
+    made = cells.kinds_of(codes, axes, seen, 1)
+    assert made is not None
+    assert len(made) == 100
+    for axis, code in zip(axes, codes, strict=True):
+        assert set(zip(made.codes(axes[0]).tolist(), made.codes(axis).tolist(), strict=True)) == set(
+            zip(codes[0].tolist(), code.tolist(), strict=True)
+        )
+
+
+def test_few_people_are_counted_as_they_are():
+    assert kinds_among(1, 2, people=1000) is None

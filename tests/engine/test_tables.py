@@ -1,0 +1,96 @@
+"""Counting many contexts at once gives what looking at every person gives, whichever way is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairtest.data.axes import Axis, Condition
+from fairtest.engine import tables
+from fairtest.engine.histogram import Cells
+from fairtest.engine.tables import count_contexts
+
+SIZES = {"a": 5, "b": 3, "c": 9}
+N_CELLS = 4
+
+
+class Target:
+    """As much of a target as counting needs: four cells of plain counts, or of two sums each."""
+
+    n_cells, cell_shape = N_CELLS, (1, 2, 2)
+
+    def __init__(self, sums: int = 0) -> None:
+        self.sum_shape = (1 + sums,) if sums else ()
+        self.pieces = 1
+
+
+class Crowd:
+    def __init__(self, codes, cells):
+        self._codes, self.cells = codes, cells
+
+    def codes(self, axis):
+        return self._codes[axis.column]
+
+    def keys(self, axes, n_cells):
+        index = np.zeros(self.cells.cell.size, dtype=np.intp)
+        for axis in axes:
+            index = index * axis.size + self.codes(axis)
+        return index * n_cells + self.cells.cell
+
+    def take(self, at):
+        return Crowd({name: c[at] for name, c in self._codes.items()}, self.cells.take(at))
+
+
+def crowd(rng, people, sums=0):
+    codes = {name: rng.integers(0, size, people).astype(np.uint8) for name, size in SIZES.items()}
+    terms = [rng.integers(-8, 9, people) / 8 for _ in range(sums)]
+    return Crowd(codes, Cells(np.ones(people, bool), rng.integers(0, N_CELLS, people).astype(np.int32), terms))
+
+
+def axis_of(name):
+    return Axis(name, SIZES[name], None, (), (), (), None)
+
+
+def contexts(rng, many):
+    made = [()]
+    for _ in range(many):
+        chosen = rng.choice(list(SIZES), rng.integers(1, 4), replace=bool(rng.random() < 0.2))
+        made.append(tuple(_condition(rng, str(name)) for name in chosen))
+    return made
+
+
+def _condition(rng, name):
+    size = SIZES[name]
+    some = rng.choice(size, rng.integers(0, size), replace=False) if rng.random() < 0.5 else [rng.integers(size)]
+    return Condition(name, tuple(int(c) for c in some))
+
+
+def one_by_one(people, asked, target):
+    out = []
+    for context in asked:
+        inside = np.ones(people.cells.cell.size, dtype=bool)
+        for condition in context:
+            inside &= np.isin(people.codes(axis_of(condition.column)), condition.codes)
+        cell = people.cells.cell[inside]
+        sums = [np.bincount(cell, minlength=N_CELLS)]
+        sums += [np.bincount(cell, weights=t[inside], minlength=N_CELLS) for t in people.cells.terms]
+        shape = (*target.cell_shape, *target.sum_shape)
+        out.append(np.stack(sums, axis=-1).reshape(shape) if target.sum_shape else sums[0].reshape(shape))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("sums", [0, 2])
+@pytest.mark.parametrize("cheap", ["joint", "single"])
+@pytest.mark.parametrize("people", [1, 64, 1000])
+def test_as_one_by_one(monkeypatch, people, cheap, sums):
+    monkeypatch.setattr(tables, "BLOCK", 300)
+    monkeypatch.setattr(tables, "CONTEXT", 1e9 if cheap == "joint" else 0.0)
+    monkeypatch.setattr(tables, "WORD", 0.0)
+    monkeypatch.setattr(tables, "MANY", 1 if cheap == "joint" else 10**9)
+    rng = np.random.default_rng(people)
+    target, here, asked = Target(sums), crowd(rng, people, sums), contexts(rng, 80)
+    np.testing.assert_array_equal(count_contexts(here, asked, target, axis_of), one_by_one(here, asked, target))
+
+
+def test_nothing_asked():
+    assert count_contexts(crowd(np.random.default_rng(0), 10), [], Target(), axis_of).shape == (0, 1, 2, 2)
