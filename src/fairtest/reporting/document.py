@@ -266,6 +266,8 @@ class Report:
         For Discovery: which labels were looked at.
     names
         What the user calls groups, columns, people and what happens to them.
+    versions
+        What else the numbers hang on: names and versions of Python and of the numerical libraries.
     """
 
     version: str
@@ -284,6 +286,7 @@ class Report:
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
     names: Names = field(default_factory=Names)
+    versions: tuple[tuple[str, str], ...] = ()
 
     @property
     def measured(self) -> str:
