@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,18 +20,25 @@ from fairtest.progress import part, silent
 from fairtest.summaries import by_stratum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
+    from fairtest.contexts.context import Predicate
     from fairtest.contexts.scoring import Strength
     from fairtest.contexts.search import SearchSettings
-    from fairtest.data.axes import Axis
+    from fairtest.data.axes import Axis, Condition
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
+    from fairtest.metrics.evidence import Evidence
     from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import FloatArray
 
 __all__ = ["Searcher", "covered", "cut_short", "half_link"]
+
+Key: TypeAlias = tuple[int, ...]
+"""A context by the numbers of its predicates."""
 
 EXHAUSTIVE_DEPTH = 3
 MOST_FIXED = 5000
@@ -84,14 +91,14 @@ class Searcher:
 
     def known(self, contexts: tuple[Context, ...]) -> Found:
         """Return given contexts with what the training set says of each alone."""
-        z, _ = self.evidence(contexts)
+        z = self._strength.evidence(self._target.wrap(self._sums(conditions_of(contexts, self._engine.axis)))).z
         evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
         return Found(contexts, (-1,) * len(contexts), 0, self._weight(evidence), self._sign(z))
 
     def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
         """Return the evidence in each stratum of each context, row by row."""
         conditions = conditions_of(contexts, self._engine.axis)
-        summary = self._target.wrap(self._engine.tables(TRAIN, conditions, self._target))
+        summary = self._target.wrap(self._sums(conditions))
         z = self._strength.evidence(by_stratum(summary)).z
         return np.minimum(np.abs(np.nan_to_num(z)), MOST)
 
@@ -169,23 +176,78 @@ class Searcher:
         return np.sign(np.nan_to_num(z)) if directed else np.zeros(len(z))
 
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
-        """Return the deviate of each context, and that of its difference from the larger contexts around it."""
-        around = [[Context(c.predicates[:i] + c.predicates[i + 1 :]) for i in range(len(c))] for c in contexts]
-        place = {c: i for i, c in enumerate(dict.fromkeys([*contexts, *(p for each in around for p in each)]))}
-        conditions = conditions_of(place, self._engine.axis)
-        sums = self._engine.tables(TRAIN, conditions, self._target)
-        here = self._strength.evidence(self._target.wrap(sums[[place[c] for c in contexts]]))
+        """Return the deviate of each context, and that of its difference from the larger contexts around it.
+
+        The latter matters only as far as it is positive. So the contexts around one are looked at a few at a time, and
+        no more of them once one of them shows as much: those that are given anyway first, then one of the others, then
+        the rest. With every step there are fewer contexts left.
+        """
+        known = _Numbered(contexts, self._engine.axis)
+        own = self._sums(known.conditions(known.keys))
+        here = self._strength.evidence(self._target.wrap(own))
         link = np.full(len(contexts), np.inf)
-        child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
-        parent = np.array([place[p] for each in around for p in each], dtype=int)
-        if not child.size:
-            return here.z, link
-        outside = sums[parent] - sums[np.array([place[c] for c in contexts])[child]]
+        left = [sorted(around_of(key), key=lambda p: p not in known.place) for key in known.keys]
+        given = [sum(p in known.place for p in each) for each in left]
+        first = [0] * len(given)
+        for last in (given, [many + 1 for many in given], list(map(len, left))):
+            asking = np.flatnonzero(link > 0).tolist()
+            self._compare([(i, p) for i in asking for p in left[i][first[i] : last[i]]], known, own, here, link)
+            first = last
+        return here.z, link
+
+    def _compare(
+        self,
+        pairs: Sequence[tuple[int, Key]],
+        known: _Numbered,
+        own: NDArray[Any],
+        here: Evidence,
+        link: FloatArray,
+    ) -> None:
+        """Lower the links of contexts to what each shows beyond the rest of a larger context."""
+        if not pairs:
+            return
+        child = np.array([i for i, _ in pairs])
+        new = list(dict.fromkeys(p for _, p in pairs if p not in known.place))
+        place = {**known.place, **{p: len(own) + i for i, p in enumerate(new)}} if new else known.place
+        sums = np.concatenate((own, self._sums(known.conditions(new)))) if new else own
+        outside = sums[[place[p] for _, p in pairs]] - own[child]
         rest = self._strength.evidence(self._target.wrap(outside))
         gap = here[child].beyond(rest, self._strength.metric.signed)
-        known = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
-        np.minimum.at(link, child[known], gap[known])
-        return here.z, link
+        told = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
+        np.minimum.at(link, child[told], gap[told])
+
+    def _sums(self, conditions: Sequence[Sequence[Condition]]) -> NDArray[Any]:
+        return self._engine.tables(TRAIN, conditions, self._target)
+
+
+class _Numbered:
+    """Contexts as numbers of their predicates, which are quicker to compare than the predicates themselves."""
+
+    def __init__(self, contexts: Sequence[Context], axis_of: Callable[[str], Axis | None]) -> None:
+        number: dict[Predicate, int] = {}
+        same: dict[int, int] = {}
+        for context in contexts:
+            for p in context.predicates:
+                if id(p) not in same:
+                    same[id(p)] = number.setdefault(p, len(number))
+        self.keys: list[Key] = [tuple([same[id(p)] for p in context.predicates]) for context in contexts]
+        self.place = {key: i for i, key in enumerate(self.keys)}
+        self._conditions = [c for (c,) in conditions_of([Context((p,)) for p in number], axis_of)]
+
+    def conditions(self, keys: Sequence[Key]) -> list[tuple[Condition, ...]]:
+        """Return contexts as an engine understands them."""
+        return [tuple([self._conditions[i] for i in key]) for key in keys]
+
+
+def around_of(key: Key) -> list[Key]:
+    """Return the larger contexts that one predicate less gives.
+
+    Examples
+    --------
+    >>> around_of((4, 7, 1))
+    [(7, 1), (4, 1), (4, 7)]
+    """
+    return [key[:i] + key[i + 1 :] for i in range(len(key))]
 
 
 def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:

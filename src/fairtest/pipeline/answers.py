@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +30,11 @@ from fairtest.summaries import Counts, Target
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from fairtest.contexts.context import Context, Predicate
     from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
@@ -244,20 +246,42 @@ def listed(validated: Validated, significant: BoolArray, shown: set[int]) -> lis
     """
     asked, e = validated.asked, validated.contexts
     bound = np.nan_to_num(nearest_bound(e.low_single, e.high_single, asked.question.metric.strength))
-    found = [asked.contexts[i] for i in sorted(shown) if i]
+    leads = _leading([asked.contexts[i] for i in sorted(shown) if i])
 
     def strength(i: int) -> tuple[Any, ...]:
         return -round(float(bound[i]), 12), -int(e.size[i]), str(asked.contexts[i])
 
-    def place(i: int) -> tuple[Any, ...]:
-        leads = any(asked.contexts[i].contains(context) for context in found)
-        return not leads, -int(e.size[i]), str(asked.contexts[i])
+    def place(i: int) -> tuple[bool, int]:
+        return not leads(asked.contexts[i]), -int(e.size[i])
 
-    known = [i for i in range(len(asked.contexts)) if i not in shown and not np.isnan(e.effect[i])]
-    strong = sorted((i for i in known if significant[i]), key=strength)
-    nodes = sorted((i for i in known if asked.contexts[i] in asked.guided), key=place)
-    kept = {*strong[:MOST_LISTED], *nodes[:MOST_NODES]}
-    return [*(i for i in strong if i in kept), *(i for i in nodes if i in kept and not significant[i])]
+    known = [i for i in np.flatnonzero(~np.isnan(e.effect)).tolist() if i not in shown]
+    strong = nsmallest(MOST_LISTED, (i for i in known if significant[i]), key=strength)
+    places = {i: place(i) for i in known if asked.contexts[i] in asked.guided}
+    last = max(nsmallest(MOST_NODES, places.values()), default=())
+    first = [i for i, at in places.items() if at <= last]  # few, so that few names have to be written
+    nodes = sorted(first, key=lambda i: (places[i], str(asked.contexts[i])))[:MOST_NODES]
+    kept = {*strong, *(i for i in nodes if significant[i])}
+    return [*sorted(kept, key=strength), *(i for i in nodes if not significant[i])]
+
+
+def _leading(found: Sequence[Context]) -> Callable[[Context], bool]:
+    """Return what says whether a context contains one of those found."""
+    known: dict[Predicate, int] = {}
+
+    def around(predicate: Predicate) -> int:
+        """Return a bit for each context found that is within a predicate."""
+        if predicate not in known:
+            inside = [any(theirs.implies(predicate) for theirs in each.predicates) for each in found]
+            known[predicate] = sum(1 << place for place, within in enumerate(inside) if within)
+        return known[predicate]
+
+    def leads(context: Context) -> bool:
+        every = (1 << len(found)) - 1
+        for predicate in context.predicates:
+            every &= around(predicate)
+        return every > 0
+
+    return leads
 
 
 def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
