@@ -11,7 +11,7 @@ from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
 from fairtest.contexts.forest import grow_forest
-from fairtest.contexts.search import Found
+from fairtest.contexts.search import Found, FoundUnweighed
 from fairtest.contexts.tree import HistogramScorer, LookedAt, grow
 from fairtest.data.holdout import TRAIN
 from fairtest.exceptions import InputError
@@ -71,7 +71,7 @@ class Searcher:
     def tree(self) -> Found:
         """Return the nodes of the guided tree."""
         found = grow(self._scorer(), self._table, self._settings, self._tell)
-        return replace(self.weighted(found.contexts, found.parents, found.looked_at), guided=frozenset(found.contexts))
+        return self.weighted(replace(found, guided=frozenset(found.contexts)))
 
     def forest(self) -> Found:
         """Return the nodes of many guided trees on random subsets of the attributes."""
@@ -79,15 +79,19 @@ class Searcher:
         together = max(MOST_ROWS // max(people, 1), 1)
         looked_at = LookedAt()
         found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._tell)
-        return self.weighted(found.contexts, found.parents, found.looked_at)
+        return self.weighted(found)
 
     def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
         return HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings, looked_at)
 
-    def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
-        """Return contexts with the evidence for each."""
-        z, link = self.evidence(contexts)
-        return Found(contexts, parents, looked_at, self._weight(half_link(z, link)), self._sign(z))
+    def weighted(self, found: Found) -> Found:
+        """Return contexts with the evidence for each, to be counted when it is asked for."""
+
+        def weigh() -> tuple[FloatArray, FloatArray]:
+            z, link = self.evidence(found.contexts)
+            return self._weight(half_link(z, link)), self._sign(z)
+
+        return FoundUnweighed(found, weigh)
 
     def known(self, contexts: tuple[Context, ...]) -> Found:
         """Return given contexts with what the training set says of each alone."""

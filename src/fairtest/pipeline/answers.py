@@ -51,8 +51,11 @@ MOST_LISTED, MOST_NODES = 40, 40
 """So many significant contexts that are not findings, and so many nodes of the guided tree, a report lists."""
 
 
-def put(source: DataSource, question: Question, found: Found, title: str = "") -> Asked:
-    """Return a question as it is put to a test set: with its contexts, the whole population first."""
+def put(source: DataSource, question: Question, found: Found, title: str = "", *, weighted: bool = True) -> Asked:
+    """Return a question as it is put to a test set: with its contexts, the whole population first.
+
+    ``weighted`` says whether anybody will ask for the evidence of the training set.
+    """
     engine = engine_of(source)
     with in_question(title):
         if isinstance(found, FoundLabels) and isinstance(question, LabelQuestion):
@@ -60,11 +63,11 @@ def put(source: DataSource, question: Question, found: Found, title: str = "") -
         conditions = conditions_of(found.contexts, engine.axis)
         target = question.test_target(source, len(found.contexts))
         strata = None
-        if question.strata is not None and question.metric.evidence is not None:
+        if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = searcher_of(source, question).by_stratum(found.contexts)
-    return Asked(
-        question, target, found.contexts, conditions, found.evidence, found.sign, strata, title, guided=found.guided
-    )
+        nothing = np.zeros(len(found.contexts))
+        evidence, sign = (found.evidence, found.sign) if weighted else (nothing, nothing)
+    return Asked(question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided)
 
 
 def answer(
