@@ -97,12 +97,12 @@ class FoundUnweighed(Found):
         return weights
 
     @cached_property
-    def evidence(self) -> FloatArray:  # type: ignore[override]
+    def evidence(self) -> FloatArray:
         """How surely the training set shows an association in each context."""
         return self._weights[0]
 
     @cached_property
-    def sign(self) -> FloatArray:  # type: ignore[override]
+    def sign(self) -> FloatArray:
         """Its direction."""
         return self._weights[1]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import children
-from fairtest.contexts.scoring import aggregate_score, child_sums, rounded
+from fairtest.contexts.scoring import aggregate_score, child_sums, picked, rounded
 from fairtest.contexts.search import Found
 from fairtest.data.holdout import TRAIN
 from fairtest.progress import part, silent
@@ -298,11 +298,12 @@ class HistogramScorer:
         """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated."""
         sums = child_sums(axis, table)
         size = self._strength.sizes(sums, self._target)
-        strengths = rounded(self._strength(self._target.wrap(sums)))
         enough = size >= max(self._settings.min_people, 1)
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
-        strengths = np.where(enough, strengths, np.nan)
+        strengths = np.full((enough.shape[2], *enough.shape[:2]), np.nan)
+        strengths[np.moveaxis(enough, 2, 0)] = rounded(self._strength(self._target.wrap(picked(sums, enough))))
+        strengths = np.moveaxis(strengths, 0, 2)
         score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 

@@ -154,7 +154,8 @@ def _commonest(numbers: IntArray, prefix: NDArray[np.intp], group: NDArray[np.in
     different, where = np.unique(keys[known], return_inverse=True)
     times = np.zeros(numbers.shape, dtype=np.intp)
     times[known] = np.bincount(where)[where] * different.size - where  # of equally common ones the first
-    return times.argmax(axis=1)
+    place: NDArray[np.intp] = times.argmax(axis=1)
+    return place
 
 
 def _groups(conditions: Sequence[Condition], column: IntArray) -> NDArray[np.intp]:
