@@ -182,21 +182,17 @@ class Searcher:
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
         """Return the deviate of each context, and that of its difference from the larger contexts around it.
 
-        The latter matters only as far as it is positive. So the contexts around one are looked at a few at a time, and
-        no more of them once one of them shows as much: those that are given anyway first, then one of the others, then
-        the rest. With every step there are fewer contexts left.
+        The latter matters only as far as it is positive. So the contexts around one that are given anyway are looked at
+        first, and no others where one of them shows as much.
         """
         known = _Numbered(contexts, self._engine.axis)
         own = self._sums(known.conditions(known.keys))
         here = self._strength.evidence(self._target.wrap(own))
         link = np.full(len(contexts), np.inf)
-        left = [sorted(around_of(key), key=lambda p: p not in known.place) for key in known.keys]
-        given = [sum(p in known.place for p in each) for each in left]
-        first = [0] * len(given)
-        for last in (given, [many + 1 for many in given], list(map(len, left))):
-            asking = np.flatnonzero(link > 0).tolist()
-            self._compare([(i, p) for i in asking for p in left[i][first[i] : last[i]]], known, own, here, link)
-            first = last
+        pairs = [(i, p) for i, key in enumerate(known.keys) for p in around_of(key)]
+        self._compare([(i, p) for i, p in pairs if p in known.place], known, own, here, link)
+        asking = (link > 0).tolist()
+        self._compare([(i, p) for i, p in pairs if asking[i] and p not in known.place], known, own, here, link)
         return here.z, link
 
     def _compare(

@@ -147,9 +147,10 @@ def grown(
     start, everyone = scorer.root(), Context()
     trees = [[Node(everyone, (), -1, start, 0, None if c is None else c(everyone))] for c in choices]
     frontier = [(number, 0) for number in range(len(trees))]
+    parts = _Parts(table)
     for depth in range(settings.max_depth):
         splits = scorer.best_splits([trees[t][i] for t, i in frontier], part(tell, depth, settings.max_depth))
-        below = _Below(table)
+        below = _Below(parts)
         new: list[tuple[int, int]] = []
         for (t, i), split in zip(frontier, splits, strict=True):
             if split is None:
@@ -171,11 +172,10 @@ def grown(
 class _Below:
     """The populations one level further down: each once, whatever trees and cuts lead to it."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
         self._places: dict[Context, int] = {}
         self._known: dict[tuple[int, str, int], list[Node]] = {}
-        self._parts: dict[tuple[str, int], list[tuple[Predicate, Condition, list[int]]]] = {}
         self.cuts: list[Cut] = []
         self.child: list[NDArray[np.int32]] = []
 
@@ -190,7 +190,7 @@ class _Below:
         to = np.full(256, -1, dtype=np.int32)
         made, new = [], False
         for (predicate, condition, codes), strength in zip(
-            self._parts_of(split), split.strengths.tolist(), strict=True
+            self._parts.of(split), split.strengths.tolist(), strict=True
         ):
             if isnan(strength):
                 continue
@@ -205,13 +205,21 @@ class _Below:
             self.child.append(to)
         return made
 
-    def _parts_of(self, split: Split) -> list[tuple[Predicate, Condition, list[int]]]:
-        """Return the parts of a split, the same objects for all nodes that are cut there."""
+
+class _Parts:
+    """The parts into which splits cut, the same objects for all nodes that are cut alike."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._known: dict[tuple[str, int], list[tuple[Predicate, Condition, list[int]]]] = {}
+
+    def of(self, split: Split) -> list[tuple[Predicate, Condition, list[int]]]:
+        """Return the predicate of each part, its condition and its codes."""
         key = (split.axis.column, split.number)
-        if key not in self._parts:
+        if key not in self._known:
             parts = children(split.axis, split.number, self._table[split.axis.column])
-            self._parts[key] = [(predicate, condition, list(condition.codes)) for predicate, condition in parts]
-        return self._parts[key]
+            self._known[key] = [(predicate, condition, list(condition.codes)) for predicate, condition in parts]
+        return self._known[key]
 
 
 def merged(trees: Sequence[Sequence[Node]], looked_at: int) -> Found:

@@ -261,7 +261,7 @@ def _bit_counts(
         for d in range(same, depth):
             np.bitwise_and(shared[d - 1, part], bits[row[d]][part], out=shared[d, part])
         within = cells[:, part] & shared[depth - 1, part]
-        counts[place] = np.bitwise_count(within).sum(axis=1, dtype=np.int64)
+        counts[place] = np.bitwise_count(within).sum(axis=1, dtype=np.uint32)
         before = row[:depth]
     return counts
 

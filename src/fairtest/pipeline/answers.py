@@ -228,9 +228,8 @@ def _others(
     """
     asked = validated.asked
     tested = describer.others(listed(validated, significant, shown))
-    nodes = [other.context for other in tested if other.guided]
-    untested = asked.guided.difference(asked.contexts)
-    around = sorted((c for c in untested if any(c.contains(node) for node in nodes)), key=str)
+    leads = _leading([other.context for other in tested if other.guided])
+    around = sorted((c for c in asked.guided.difference(asked.contexts) if leads(c)), key=str)
     if not around:
         return tested
     sums = engine.tables(number, conditions_of(around, engine.axis), asked.target)
