@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
-    from fairtest.metrics.evidence import Evidence
     from fairtest.progress import Tell
     from fairtest.summaries import Target
     from fairtest.types import FloatArray
@@ -180,41 +179,25 @@ class Searcher:
         return np.sign(np.nan_to_num(z)) if directed else np.zeros(len(z))
 
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
-        """Return the deviate of each context, and that of its difference from the larger contexts around it.
-
-        The latter matters only as far as it is positive. So the contexts around one that are given anyway are looked at
-        first, and no others where one of them shows as much.
-        """
+        """Return the deviate of each context, and that of its difference from the larger contexts around it."""
         known = _Numbered(contexts, self._engine.axis)
-        own = self._sums(known.conditions(known.keys))
+        place = {key: i for i, key in enumerate(known.keys)}
+        around = [around_of(key) for key in known.keys]
+        new = list(dict.fromkeys(p for each in around for p in each if p not in place))
+        place.update({p: len(contexts) + i for i, p in enumerate(new)})
+        own = self._sums(known.conditions(known.keys))  # apart from the others: a tree is counted faster by itself
         here = self._strength.evidence(self._target.wrap(own))
         link = np.full(len(contexts), np.inf)
-        pairs = [(i, p) for i, key in enumerate(known.keys) for p in around_of(key)]
-        self._compare([(i, p) for i, p in pairs if p in known.place], known, own, here, link)
-        asking = (link > 0).tolist()
-        self._compare([(i, p) for i, p in pairs if asking[i] and p not in known.place], known, own, here, link)
-        return here.z, link
-
-    def _compare(
-        self,
-        pairs: Sequence[tuple[int, Key]],
-        known: _Numbered,
-        own: NDArray[Any],
-        here: Evidence,
-        link: FloatArray,
-    ) -> None:
-        """Lower the links of contexts to what each shows beyond the rest of a larger context."""
-        if not pairs:
-            return
-        child = np.array([i for i, _ in pairs])
-        new = list(dict.fromkeys(p for _, p in pairs if p not in known.place))
-        place = {**known.place, **{p: len(own) + i for i, p in enumerate(new)}} if new else known.place
+        child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
+        if not child.size:
+            return here.z, link
         sums = np.concatenate((own, self._sums(known.conditions(new)))) if new else own
-        outside = sums[[place[p] for _, p in pairs]] - own[child]
+        outside = sums[[place[p] for each in around for p in each]] - own[child]
         rest = self._strength.evidence(self._target.wrap(outside))
         gap = here[child].beyond(rest, self._strength.metric.signed)
         told = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
         np.minimum.at(link, child[told], gap[told])
+        return here.z, link
 
     def _sums(self, conditions: Sequence[Sequence[Condition]]) -> NDArray[Any]:
         return self._engine.tables(TRAIN, conditions, self._target)
@@ -231,7 +214,6 @@ class _Numbered:
                 if id(p) not in same:
                     same[id(p)] = number.setdefault(p, len(number))
         self.keys: list[Key] = [tuple([same[id(p)] for p in context.predicates]) for context in contexts]
-        self.place = {key: i for i, key in enumerate(self.keys)}
         self._conditions = [c for (c,) in conditions_of([Context((p,)) for p in number], axis_of)]
 
     def conditions(self, keys: Sequence[Key]) -> list[tuple[Condition, ...]]:
