@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -118,6 +119,16 @@ class Context:
 
     predicates: tuple[Predicate, ...] = ()
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.predicates)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"predicates": self.predicates}  # texts hash anew in each process
+
     @classmethod
     def of(cls, predicates: Iterable[Predicate]) -> Context:
         """Return the simplified, sorted conjunction."""
@@ -130,6 +141,20 @@ class Context:
                 kept[key] = p
         order = {op: i for i, op in enumerate((Op.ABOVE, Op.AT_MOST, Op.IS, Op.IN, Op.MISSING))}
         return cls(tuple(sorted(kept.values(), key=lambda p: (p.column, order[p.op]))))
+
+    def narrowed(self, predicate: Predicate) -> Context:
+        """Return the conjunction of the context and one predicate more.
+
+        Examples
+        --------
+        >>> print(Context.of([Predicate("job", Op.IS, "Sales")]).narrowed(Predicate("age", Op.AT_MOST, 42)))
+        age ≤ 42, job = Sales
+        """
+        columns = [p.column for p in self.predicates]
+        if predicate.column in columns:
+            return Context.of((*self.predicates, predicate))
+        at = bisect(columns, predicate.column)
+        return Context((*self.predicates[:at], predicate, *self.predicates[at:]))
 
     def __str__(self) -> str:
         return ", ".join(str(p) for p in self.predicates) or "everyone"
@@ -144,7 +169,13 @@ class Context:
 
     def contains(self, other: Context) -> bool:
         """Whether everybody in ``other`` is in this context, whatever the data."""
-        return all(any(theirs.implies(ours) for theirs in other.predicates) for ours in self.predicates)
+        for ours in self.predicates:
+            for theirs in other.predicates:
+                if theirs.column == ours.column and theirs.implies(ours):
+                    break
+            else:
+                return False
+        return True
 
     def mask(self, frame: Any) -> BoolArray:
         """Return which rows of a pandas or polars frame, or of an Arrow table, are in the context."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
 from fairtest.contexts.forest import grow_forest
-from fairtest.contexts.search import Found
+from fairtest.contexts.search import Found, FoundUnweighed
 from fairtest.contexts.tree import HistogramScorer, LookedAt, grow
 from fairtest.data.holdout import TRAIN
 from fairtest.exceptions import InputError
@@ -20,11 +20,14 @@ from fairtest.progress import part, silent
 from fairtest.summaries import by_stratum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
+    from fairtest.contexts.context import Predicate
     from fairtest.contexts.scoring import Strength
     from fairtest.contexts.search import SearchSettings
-    from fairtest.data.axes import Axis
+    from fairtest.data.axes import Axis, Condition
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
     from fairtest.progress import Tell
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
 __all__ = ["Searcher", "covered", "cut_short", "half_link"]
+
+Key: TypeAlias = tuple[int, ...]
+"""A context by the numbers of its predicates."""
 
 EXHAUSTIVE_DEPTH = 3
 MOST_FIXED = 5000
@@ -64,7 +70,7 @@ class Searcher:
     def tree(self) -> Found:
         """Return the nodes of the guided tree."""
         found = grow(self._scorer(), self._table, self._settings, self._tell)
-        return replace(self.weighted(found.contexts, found.parents, found.looked_at), guided=frozenset(found.contexts))
+        return self.weighted(replace(found, guided=frozenset(found.contexts)))
 
     def forest(self) -> Found:
         """Return the nodes of many guided trees on random subsets of the attributes."""
@@ -72,26 +78,30 @@ class Searcher:
         together = max(MOST_ROWS // max(people, 1), 1)
         looked_at = LookedAt()
         found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._tell)
-        return self.weighted(found.contexts, found.parents, found.looked_at)
+        return self.weighted(found)
 
     def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
         return HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings, looked_at)
 
-    def weighted(self, contexts: tuple[Context, ...], parents: tuple[int, ...], looked_at: int) -> Found:
-        """Return contexts with the evidence for each."""
-        z, link = self.evidence(contexts)
-        return Found(contexts, parents, looked_at, self._weight(half_link(z, link)), self._sign(z))
+    def weighted(self, found: Found) -> Found:
+        """Return contexts with the evidence for each, to be counted when it is asked for."""
+
+        def weigh() -> tuple[FloatArray, FloatArray]:
+            z, link = self.evidence(found.contexts)
+            return self._weight(half_link(z, link)), self._sign(z)
+
+        return FoundUnweighed(found, weigh)
 
     def known(self, contexts: tuple[Context, ...]) -> Found:
         """Return given contexts with what the training set says of each alone."""
-        z, _ = self.evidence(contexts)
+        z = self._strength.evidence(self._target.wrap(self._sums(conditions_of(contexts, self._engine.axis)))).z
         evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
         return Found(contexts, (-1,) * len(contexts), 0, self._weight(evidence), self._sign(z))
 
     def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
         """Return the evidence in each stratum of each context, row by row."""
         conditions = conditions_of(contexts, self._engine.axis)
-        summary = self._target.wrap(self._engine.tables(TRAIN, conditions, self._target))
+        summary = self._target.wrap(self._sums(conditions))
         z = self._strength.evidence(by_stratum(summary)).z
         return np.minimum(np.abs(np.nan_to_num(z)), MOST)
 
@@ -170,22 +180,56 @@ class Searcher:
 
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
         """Return the deviate of each context, and that of its difference from the larger contexts around it."""
-        around = [[Context(c.predicates[:i] + c.predicates[i + 1 :]) for i in range(len(c))] for c in contexts]
-        place = {c: i for i, c in enumerate(dict.fromkeys([*contexts, *(p for each in around for p in each)]))}
-        conditions = conditions_of(place, self._engine.axis)
-        sums = self._engine.tables(TRAIN, conditions, self._target)
-        here = self._strength.evidence(self._target.wrap(sums[[place[c] for c in contexts]]))
+        known = _Numbered(contexts, self._engine.axis)
+        place = {key: i for i, key in enumerate(known.keys)}
+        around = [around_of(key) for key in known.keys]
+        new = list(dict.fromkeys(p for each in around for p in each if p not in place))
+        place.update({p: len(contexts) + i for i, p in enumerate(new)})
+        own = self._sums(known.conditions(known.keys))  # apart from the others: a tree is counted faster by itself
+        here = self._strength.evidence(self._target.wrap(own))
         link = np.full(len(contexts), np.inf)
         child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
-        parent = np.array([place[p] for each in around for p in each], dtype=int)
         if not child.size:
             return here.z, link
-        outside = sums[parent] - sums[np.array([place[c] for c in contexts])[child]]
+        sums = np.concatenate((own, self._sums(known.conditions(new)))) if new else own
+        outside = sums[[place[p] for each in around for p in each]] - own[child]
         rest = self._strength.evidence(self._target.wrap(outside))
         gap = here[child].beyond(rest, self._strength.metric.signed)
-        known = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
-        np.minimum.at(link, child[known], gap[known])
+        told = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
+        np.minimum.at(link, child[told], gap[told])
         return here.z, link
+
+    def _sums(self, conditions: Sequence[Sequence[Condition]]) -> NDArray[Any]:
+        return self._engine.tables(TRAIN, conditions, self._target)
+
+
+class _Numbered:
+    """Contexts as numbers of their predicates, which are quicker to compare than the predicates themselves."""
+
+    def __init__(self, contexts: Sequence[Context], axis_of: Callable[[str], Axis | None]) -> None:
+        number: dict[Predicate, int] = {}
+        same: dict[int, int] = {}
+        for context in contexts:
+            for p in context.predicates:
+                if id(p) not in same:
+                    same[id(p)] = number.setdefault(p, len(number))
+        self.keys: list[Key] = [tuple([same[id(p)] for p in context.predicates]) for context in contexts]
+        self._conditions = [c for (c,) in conditions_of([Context((p,)) for p in number], axis_of)]
+
+    def conditions(self, keys: Sequence[Key]) -> list[tuple[Condition, ...]]:
+        """Return contexts as an engine understands them."""
+        return [tuple([self._conditions[i] for i in key]) for key in keys]
+
+
+def around_of(key: Key) -> list[Key]:
+    """Return the larger contexts that one predicate less gives.
+
+    Examples
+    --------
+    >>> around_of((4, 7, 1))
+    [(7, 1), (4, 1), (4, 7)]
+    """
+    return [key[:i] + key[i + 1 :] for i in range(len(key))]
 
 
 def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:

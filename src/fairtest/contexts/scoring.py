@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.summaries import Summary, Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Aggregate", "Estimate", "Strength", "aggregate_score", "child_sums", "rounded"]
+__all__ = ["Aggregate", "Estimate", "Strength", "aggregate_score", "child_sums", "picked", "rounded"]
 
 Estimate = Literal["bound", "point"]
 Aggregate = Literal["max", "avg", "weighted"]
@@ -91,17 +91,26 @@ def delta_error(effect: Callable[[Counts], FloatArray], summary: Counts) -> Floa
 def child_sums(axis: Axis, table: NDArray[Any]) -> NDArray[Any]:
     """Return the sums of every child of every split: ``[node, split, child, ...]`` from ``[node, code, ...]``.
 
-    Numbers are cut between any two bins (up to, above, missing); a category falls into its values at once.
+    Numbers are cut between any two bins (up to, above, missing); a category falls into its values at once. In memory
+    the same cell of all children is side by side, since metrics add up a few cells of each.
     """
+    cells = np.ascontiguousarray(np.moveaxis(table, (0, 1), (-2, -1)))
     if axis.thresholds is None:
-        return table[:, None]
+        return np.moveaxis(cells, (-2, -1), (0, 1))[:, None]
     cuts = len(axis.thresholds)
-    cumulated = np.cumsum(table[:, : cuts + 1], axis=1)
-    below = cumulated[:, :cuts]
-    parts = [below, cumulated[:, cuts:] - below]
+    cumulated = np.cumsum(cells[..., : cuts + 1], axis=-1)
+    below = cumulated[..., :cuts]
+    parts = [below, cumulated[..., cuts:] - below]
     if axis.missing is not None:
-        parts.append(np.broadcast_to(table[:, axis.missing, None], below.shape))
-    return np.stack(parts, axis=2)
+        parts.append(np.broadcast_to(cells[..., axis.missing, None], below.shape))
+    return np.moveaxis(np.stack(parts, axis=-3), (-2, -1, -3), (0, 1, 2))
+
+
+def picked(sums: NDArray[Any], wanted: BoolArray) -> NDArray[Any]:
+    """Return some of the children of :func:`child_sums` one after the other, in memory cell by cell as there."""
+    cells = np.moveaxis(sums, (0, 1, 2), (-2, -1, -3))
+    some = cells.reshape(-1, wanted.size).take(np.flatnonzero(np.moveaxis(wanted, 2, 0)), axis=1)
+    return np.moveaxis(some.reshape(*sums.shape[3:], -1), -1, 0)
 
 
 def aggregate_score(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairtest.contexts.context import Context
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Found", "FoundLabels", "SearchSettings"]
+__all__ = ["Found", "FoundLabels", "FoundUnweighed", "SearchSettings"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,35 @@ class Found:
     sign: FloatArray
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+class FoundUnweighed(Found):
+    """Contexts whose evidence is counted when somebody asks for it: only some corrections do.
+
+    Parameters
+    ----------
+    weigh
+        Counts it, and gives evidence and sign.
+    """
+
+    def __init__(self, found: Found, weigh: Callable[[], tuple[FloatArray, FloatArray]]) -> None:
+        known = {name: value for name, value in vars(found).items() if name not in ("evidence", "sign")}
+        vars(self).update(known, _weigh=weigh)
+
+    @cached_property
+    def _weights(self) -> tuple[FloatArray, FloatArray]:
+        weights: tuple[FloatArray, FloatArray] = vars(self)["_weigh"]()
+        return weights
+
+    @cached_property
+    def evidence(self) -> FloatArray:
+        """How surely the training set shows an association in each context."""
+        return self._weights[0]
+
+    @cached_property
+    def sign(self) -> FloatArray:
+        """Its direction."""
+        return self._weights[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ together, for all attributes; so are those of several trees that may cut along d
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairtest.contexts.context import Context
 from fairtest.contexts.cuts import children
-from fairtest.contexts.scoring import aggregate_score, child_sums, rounded
+from fairtest.contexts.scoring import aggregate_score, child_sums, picked, rounded
 from fairtest.contexts.search import Found
 from fairtest.data.holdout import TRAIN
 from fairtest.progress import part, silent
@@ -24,6 +25,7 @@ from fairtest.progress import part, silent
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairtest.contexts.context import Predicate
     from fairtest.contexts.scoring import Strength
     from fairtest.contexts.search import SearchSettings
     from fairtest.data.axes import Axis, Condition
@@ -145,9 +147,10 @@ def grown(
     start, everyone = scorer.root(), Context()
     trees = [[Node(everyone, (), -1, start, 0, None if c is None else c(everyone))] for c in choices]
     frontier = [(number, 0) for number in range(len(trees))]
+    parts = _Parts(table)
     for depth in range(settings.max_depth):
         splits = scorer.best_splits([trees[t][i] for t, i in frontier], part(tell, depth, settings.max_depth))
-        below = _Below(table)
+        below = _Below(parts)
         new: list[tuple[int, int]] = []
         for (t, i), split in zip(frontier, splits, strict=True):
             if split is None:
@@ -169,8 +172,8 @@ def grown(
 class _Below:
     """The populations one level further down: each once, whatever trees and cuts lead to it."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
         self._places: dict[Context, int] = {}
         self._known: dict[tuple[int, str, int], list[Node]] = {}
         self.cuts: list[Cut] = []
@@ -185,20 +188,38 @@ class _Below:
 
     def _cut(self, parent: Node, split: Split) -> list[Node]:
         to = np.full(256, -1, dtype=np.int32)
-        parts = children(split.axis, split.number, self._table[split.axis.column])
-        made = []
-        for (predicate, condition), strength in zip(parts, split.strengths, strict=True):
-            if np.isnan(strength):
+        made, new = [], False
+        for (predicate, condition, codes), strength in zip(
+            self._parts.of(split), split.strengths.tolist(), strict=True
+        ):
+            if isnan(strength):
                 continue
-            context = Context.of((*parent.context.predicates, predicate))
-            if context not in self._places:
-                self._places[context] = to[list(condition.codes)] = len(self._places)
-            place = self._places[context]
-            made.append(Node(context, (*parent.conditions, condition), -1, float(strength), place))
-        if (to >= 0).any():
+            context = parent.context.narrowed(predicate)
+            place = self._places.get(context)
+            if place is None:
+                self._places[context] = to[codes] = place = len(self._places)
+                new = True
+            made.append(Node(context, (*parent.conditions, condition), -1, strength, place))
+        if new:
             self.cuts.append(Cut(parent.place, split.axis))
             self.child.append(to)
         return made
+
+
+class _Parts:
+    """The parts into which splits cut, the same objects for all nodes that are cut alike."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._known: dict[tuple[str, int], list[tuple[Predicate, Condition, list[int]]]] = {}
+
+    def of(self, split: Split) -> list[tuple[Predicate, Condition, list[int]]]:
+        """Return the predicate of each part, its condition and its codes."""
+        key = (split.axis.column, split.number)
+        if key not in self._known:
+            parts = children(split.axis, split.number, self._table[split.axis.column])
+            self._known[key] = [(predicate, condition, list(condition.codes)) for predicate, condition in parts]
+        return self._known[key]
 
 
 def merged(trees: Sequence[Sequence[Node]], looked_at: int) -> Found:
@@ -259,22 +280,24 @@ class HistogramScorer:
         best: list[Split | None] = [None] * len(nodes)
         strength = rounded(np.array([n.strength for n in nodes]))
         place = np.array([n.place for n in nodes]) - first
-        axes = [axis for axis in self._axes if any(node.allows(axis) for node in nodes)]
+        any_axis = all(node.columns is None for node in nodes)
+        axes = [axis for axis in self._axes if any_axis or any(node.allows(axis) for node in nodes)]
+        highest = strength.copy()
         histograms = self._frontier.histograms(axes, first, first + int(place.max()) + 1)
         for number, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
             tell(number / len(axes))
-            asking = np.flatnonzero([node.allows(axis) for node in nodes])
+            asking = np.flatnonzero([any_axis or node.allows(axis) for node in nodes])
             wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
             table = histogram if wanted.size == len(histogram) else histogram[wanted]
             strengths, score, looked_at = self._scores(axis, table, strength[asking[which]])
             for i, many in zip(asking[which].tolist(), looked_at.tolist(), strict=True):
                 self.looked_at.add(nodes[i], axis, many)
             top = score.argmax(axis=1)
-            for i, at in zip(asking.tolist(), back.tolist(), strict=True):
-                j = top[at]
-                known = best[i]
-                if score[at, j] > (strength[i] if known is None else known.score):
-                    best[i] = Split(float(score[at, j]), axis, int(j), strengths[at, j])
+            peak = score[np.arange(len(top)), top][back]
+            for k in np.flatnonzero(peak > highest[asking]).tolist():
+                i, at, j = int(asking[k]), back[k], int(top[back[k]])
+                highest[i] = peak[k]
+                best[i] = Split(float(peak[k]), axis, j, strengths[at, j])
         return best
 
     def _scores(
@@ -283,11 +306,12 @@ class HistogramScorer:
         """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated."""
         sums = child_sums(axis, table)
         size = self._strength.sizes(sums, self._target)
-        strengths = rounded(self._strength(self._target.wrap(sums)))
         enough = size >= max(self._settings.min_people, 1)
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
-        strengths = np.where(enough, strengths, np.nan)
+        strengths = np.full((enough.shape[2], *enough.shape[:2]), np.nan)
+        strengths[np.moveaxis(enough, 2, 0)] = rounded(self._strength(self._target.wrap(picked(sums, enough))))
+        strengths = np.moveaxis(strengths, 0, 2)
         score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 

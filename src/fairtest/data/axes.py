@@ -29,6 +29,12 @@ QUANTILES = 32
 """Otherwise it is cut at this many quantiles of the training set."""
 MOST_LEVELS = 200
 """A category keeps this many of its values; the rarer ones are pooled."""
+GRID = 4096
+"""How many cells the grid has by which numbers are put between thresholds."""
+MOST_IN_CELL = 2
+"""So many thresholds may be in one cell of it."""
+BLOCK = 1 << 15
+"""How many numbers are coded at a time: few enough for a cache."""
 MOST_POOLED = 50
 """A pool of more values than this is too long to read and never makes a context."""
 
@@ -85,10 +91,46 @@ class Axis:
         if column.codes is not None:
             return np.asarray([*self.lookup, none], dtype=np.uint8)[column.codes]
         assert column.values is not None
-        bins = np.searchsorted(np.asarray(self.thresholds, dtype=float), column.values, side="left")
+        bins = _bins(np.asarray(self.thresholds, dtype=float), column.values)
         if self.missing is not None:
             bins[np.isnan(column.values)] = none
-        return bins.astype(np.uint8)
+        return bins
+
+
+def _bins(thresholds: FloatArray, values: FloatArray) -> NDArray[np.uint8]:
+    """Return how many thresholds each value is above; anything for NaN.
+
+    Values are first put on an even grid, on which most cells have no threshold and few have more than one: that is
+    several times faster than searching. Cells never fall where values rise, so nothing hangs on how they are rounded.
+    """
+    low, high = thresholds[0], thresholds[-1]
+    with np.errstate(over="ignore"):
+        scale = GRID / (high - low) if high > low else np.inf
+    if values.size < GRID or not np.isfinite(scale) or not np.isfinite(high - low):
+        return np.searchsorted(thresholds, values, side="left").astype(np.uint8)
+    ends = np.searchsorted(cells := _cells(thresholds, low, scale), np.arange(GRID + 2), side="left").astype(np.uint8)
+    most = int(np.bincount(cells).max())
+    if most > MOST_IN_CELL:
+        return np.searchsorted(thresholds, values, side="left").astype(np.uint8)
+    beyond = np.append(thresholds, np.inf)
+    bins = np.empty(values.size, dtype=np.uint8)
+    for first in range(0, values.size, BLOCK):
+        part = values[first : first + BLOCK]
+        code = ends[_cells(part, low, scale)]
+        for _ in range(most):
+            code += part > beyond[code]
+        bins[first : first + BLOCK] = code
+    return bins
+
+
+def _cells(values: FloatArray, low: float, scale: float) -> NDArray[np.intp]:
+    """Return the cells of an even grid that values fall into: 0 up to ``low``, the last for all that is far above."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        at = (values - low) * scale
+        at += 1.0
+        np.fmax(at, 0.0, out=at)
+        np.fmin(at, GRID + 1.0, out=at)
+        return at.astype(np.intp)
 
 
 def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:

@@ -356,9 +356,14 @@ class MemoryFrontier:
         """Return the sums by node and code of an axis."""
         self._prepare([axis])
         part = slice(self._start[first], self._start[last])
-        codes = self._engine.codes(axis)[self._rows[part]]
-        index = (self._node[part] - first).astype(np.intp) * axis.size + codes
-        sums = add_up(index, (last - first) * axis.size, self._cells.part(part), self._target)
+        cells = self._cells.part(part)
+        key = self._node[part].astype(np.intp)
+        key -= first
+        key *= axis.size
+        key += self._engine.codes(axis).take(self._rows[part])
+        key *= self._target.n_cells
+        key += cells.cell
+        sums = add_up_at(key, (last - first) * axis.size, cells, self._target)
         return sums.reshape(last - first, axis.size, *sums.shape[1:])
 
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:

@@ -1,8 +1,10 @@
-"""Counting many contexts at once, each set of them in the cheapest of three ways.
+"""Counting many contexts at once, each set of them in the cheapest of several ways.
 
 Contexts that speak of the same attributes are read off one joint table of their codes, if they are many. The others are
 counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by walking down
-the tree of common prefixes. All give the same sums to the last bit: the choice is one of cost alone.
+the tree of common prefixes, one after the other. The nodes of a tree, and whatever else has small prefixes, are counted
+by everybody's walking down at once (:mod:`fairtest.engine.descent`). All give the same sums to the last bit: the choice
+is one of cost alone.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fairtest.engine.descent import Descent
 from fairtest.engine.histogram import add_up_at
 from fairtest.engine.joint import among, collapse, membership
 from fairtest.engine.prefixes import prefix_tree
@@ -36,6 +39,10 @@ MOST_CELLS = 16
 CELL, TABLE, CONTEXT, WORD = 2.0, 20_000.0, 2_000.0, 0.15
 """What things cost, a person in a joint table being 1: a cell of it, the table itself; counting a context by bits, and
 each word of 64 bits."""
+PREFIX, STEP = 800.0, 8.0
+"""… finding the prefixes of a context, and a step of one person from a prefix to the next."""
+FEWEST_STEPS = 2
+"""Everybody makes at least so many steps on the way down, or the contexts are too few to think about."""
 MANY = 3
 """From this many contexts with the same columns on, sums are read off a joint table."""
 BLOCK = 1 << 19
@@ -65,22 +72,14 @@ def count_contexts(
     total = add_up_at(people.cells.cell.astype(np.intp), 1, people.cells, target)
     out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
     out[asked.depth == 0] = total
-    left = asked.depth > 0
-    counted = not people.cells.terms and people.cells.weight is None and target.n_cells <= MOST_CELLS
-    n = people.cells.cell.size
-    for places in asked.by_columns():
-        axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
-        cells = prod([*(axis.size for axis in axes), target.n_cells, *target.sum_shape])
-        if counted:
-            words = (len(axes) + 2 * target.n_cells) * n / 64
-            cheaper = n + CELL * cells + TABLE < places.size * (CONTEXT + WORD * words)
-        else:
-            cheaper = places.size >= MANY and cells <= places.size * n
-        if cheaper and cells <= MOST_JOINT:
-            out[places] = _from_joint(people, asked, places, axes, target)
-            left[places] = False
-    rest = np.flatnonzero(left)
-    if rest.size and counted:
+    plain = not people.cells.terms and people.cells.weight is None
+    bits = plain and target.n_cells <= MOST_CELLS
+    joints, rest, cost = _plan(people, asked, target, bits)
+    if plain and _by_descent(people, asked, target, cost, out):
+        return out
+    for places, axes in joints:
+        out[places] = _from_joint(people, asked, places, axes, target)
+    if rest.size and bits:
         _by_bits(people, asked, rest, target, out)
     elif rest.size:
         few = [[asked.conditions[i] for i in row if i >= 0] for row in asked.order[rest].tolist()]
@@ -88,6 +87,54 @@ def count_contexts(
         _descend(people, prefix_tree(few), target, total[0], axis_of, sums)
         out[rest] = sums
     return out
+
+
+def _plan(
+    people: People, asked: _Asked, target: Target, bits: bool
+) -> tuple[list[tuple[IntArray, list[Axis]]], IntArray, float]:
+    """Return which contexts to read off joint tables, which are left, and what it all costs."""
+    n = people.cells.cell.size
+    left = asked.depth > 0
+    joints, cost = [], 0.0
+    for places in asked.by_columns():
+        axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
+        cells = prod([*(axis.size for axis in axes), target.n_cells, *target.sum_shape])
+        together = n + CELL * cells + TABLE
+        if bits:
+            cheaper = together < places.size * _bit_cost(len(axes), n, target.n_cells)
+        else:
+            cheaper = places.size >= MANY and cells <= places.size * n
+        if cheaper and cells <= MOST_JOINT:
+            joints.append((places, axes))
+            left[places] = False
+            cost += together
+    rest = np.flatnonzero(left)
+    depths, many = np.unique(asked.depth[rest], return_counts=True)
+    for depth, contexts in zip(depths.tolist(), many.tolist(), strict=True):
+        cost += contexts * (_bit_cost(depth, n, target.n_cells) if bits else n)
+    return joints, rest, cost
+
+
+def _bit_cost(depth: int, n: int, n_cells: int) -> float:
+    """Return what it costs to count the people of a context as bits."""
+    return CONTEXT + WORD * (depth + 2 * n_cells) * n / 64
+
+
+def _by_descent(people: People, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
+    """Count everybody on the way down the prefixes of the contexts, if that is cheaper than ``cost``."""
+    inside = np.flatnonzero(asked.depth)
+    n = people.cells.cell.size
+    if cost < 2 * inside.size * PREFIX + FEWEST_STEPS * n * STEP:
+        return False
+    descent = Descent(asked.order[inside], asked.conditions, asked.column, max(axis.size for axis in asked.axes))
+    most = int((cost - inside.size * PREFIX) / STEP)
+    codes = [people.codes(axis) for axis in asked.axes]
+    steps = descent.steps(codes, most)
+    if steps > most:
+        return False
+    counts = descent.counts(codes, people.cells.cell, target.n_cells, steps)
+    out[inside] = counts.reshape(-1, *target.cell_shape)
+    return True
 
 
 class _Asked:
@@ -214,7 +261,7 @@ def _bit_counts(
         for d in range(same, depth):
             np.bitwise_and(shared[d - 1, part], bits[row[d]][part], out=shared[d, part])
         within = cells[:, part] & shared[depth - 1, part]
-        counts[place] = np.bitwise_count(within).sum(axis=1, dtype=np.int64)
+        counts[place] = np.bitwise_count(within).sum(axis=1, dtype=np.uint32)
         before = row[:depth]
     return counts
 

@@ -24,7 +24,11 @@ def normalised_information(summary: Counts) -> FloatArray:
 
     Undefined in strata where one of the attributes does not vary.
     """
-    information, entropy, people = _information(summary)
+    return _normalised(_information(summary))
+
+
+def _normalised(known: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
+    information, entropy, people = known
     return weighted(_share(information, entropy), people)
 
 
@@ -50,19 +54,22 @@ def _share(information: FloatArray, entropy: FloatArray) -> FloatArray:
 
 def bound(summary: Counts, z: float) -> FloatArray:
     """Return a lower limit from the noncentral χ² of G = 2n·MI; G and degrees of freedom add up over strata."""
-    g, df, _ = _g_statistic(summary)
-    return normalised_information(summary) * _noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
+    known = _information(summary)
+    g, df, _ = _g_statistic(summary, known)
+    return _normalised(known) * _noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
 
 
 def evidence(summary: Counts) -> Evidence:
     """Return the normal deviate of the G test, and √((G − df)/n)."""
-    g, df, n = _g_statistic(summary)
+    g, df, n = _g_statistic(summary, _information(summary))
     return from_chi_square(g, np.where(df > 0, df, np.nan), n)
 
 
-def _g_statistic(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _g_statistic(
+    summary: Counts, known: tuple[FloatArray, FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return G, its degrees of freedom and the people, added up over the strata that vary."""
-    information, entropy, people = _information(summary)
+    information, entropy, people = known
     counts = summary.counts
     df = (np.count_nonzero(counts.sum(axis=-1), axis=-1) - 1) * (np.count_nonzero(counts.sum(axis=-2), axis=-1) - 1)
     defined = ~np.isnan(entropy)

@@ -46,8 +46,11 @@ if TYPE_CHECKING:
 __all__ = ["answer", "left_out", "put", "test_settings"]
 
 
-def put(source: DataSource, question: Question, found: Found, title: str = "") -> Asked:
-    """Return a question as it is put to a test set: with its contexts, the whole population first."""
+def put(source: DataSource, question: Question, found: Found, title: str = "", *, weighted: bool = True) -> Asked:
+    """Return a question as it is put to a test set: with its contexts, the whole population first.
+
+    ``weighted`` says whether anybody will ask for the evidence of the training set.
+    """
     engine = engine_of(source)
     with in_question(title):
         if isinstance(found, FoundLabels) and isinstance(question, LabelQuestion):
@@ -55,11 +58,11 @@ def put(source: DataSource, question: Question, found: Found, title: str = "") -
         conditions = conditions_of(found.contexts, engine.axis)
         target = question.test_target(source, len(found.contexts))
         strata = None
-        if question.strata is not None and question.metric.evidence is not None:
+        if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = searcher_of(source, question).by_stratum(found.contexts)
-    return Asked(
-        question, target, found.contexts, conditions, found.evidence, found.sign, strata, title, guided=found.guided
-    )
+        nothing = np.zeros(len(found.contexts))
+        evidence, sign = (found.evidence, found.sign) if weighted else (nothing, nothing)
+    return Asked(question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided)
 
 
 def answer(

@@ -172,7 +172,13 @@ def test(
     check_trained_together(batch)
     source.budget.check()
     asked = [
-        put(source, question, short_list(source, found) if source.reuse else found, title_in(batch, investigation))
+        put(
+            source,
+            question,
+            short_list(source, found) if source.reuse else found,
+            title_in(batch, investigation),
+            weighted=chosen.weighted,
+        )
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]

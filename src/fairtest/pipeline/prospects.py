@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
 from fairtest.contexts.scoring import Strength
-from fairtest.contexts.search import FoundLabels
+from fairtest.contexts.search import Found, FoundLabels
 from fairtest.data.holdout import TRAIN
 from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
 from fairtest.inference.prior import Prior
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.contexts.context import Context
-    from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
     from fairtest.inference.validate import TestSettings, Validated
     from fairtest.investigations.base import Investigation
@@ -180,7 +179,7 @@ def _some(found: Found, at: IntArray) -> Found:
     parents = (-1,) * len(contexts)
     if isinstance(found, FoundLabels):
         return FoundLabels(contexts, parents, 0, found.evidence[at], found.sign[at], found.places[at], (), 0)
-    return replace(found, contexts=contexts, parents=parents, evidence=found.evidence[at], sign=found.sign[at])
+    return Found(contexts, parents, found.looked_at, found.evidence[at], found.sign[at], guided=found.guided)
 
 
 def _labels(question: Question, found: Found, at: IntArray) -> list[str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from fairtest.inference.finding import Tested
 from fairtest.ranking.reported import nearest_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Sequence
 
+    from fairtest.contexts.context import Context, Predicate
     from fairtest.engine.contract import Engine
     from fairtest.inference.describe import Describer
     from fairtest.inference.validate import Validated
@@ -32,9 +34,8 @@ def others_of(
     """
     asked = validated.asked
     tested = describer.others(listed(validated, shown, describer.level))
-    nodes = [other.context for other in tested if other.guided]
-    untested = asked.guided.difference(asked.contexts)
-    around = sorted((c for c in untested if any(c.contains(node) for node in nodes)), key=str)
+    leads = _leading([other.context for other in tested if other.guided])
+    around = sorted((c for c in asked.guided.difference(asked.contexts) if leads(c)), key=str)
     if not around:
         return tested
     sums = engine.tables(number, conditions_of(around, engine.axis), asked.target)
@@ -50,14 +51,13 @@ def listed(validated: Validated, shown: Collection[int], level: float) -> list[i
     """
     asked, e = validated.asked, validated.contexts
     bound = np.nan_to_num(nearest_bound(e.low_single, e.high_single, asked.question.metric.strength))
-    found = [asked.contexts[i] for i in shown if i]
+    leads = _leading([asked.contexts[i] for i in shown if i])
 
     def strength(i: int) -> tuple[Any, ...]:
         return -round(float(bound[i]), 12), -int(e.size[i]), str(asked.contexts[i])
 
-    def place(i: int) -> tuple[Any, ...]:
-        leads = any(asked.contexts[i].contains(context) for context in found)
-        return not leads, -int(e.size[i]), str(asked.contexts[i])
+    def place(i: int) -> tuple[bool, int]:
+        return not leads(asked.contexts[i]), -int(e.size[i])
 
     known = ~np.isnan(e.effect)
     known[list(shown)] = False
@@ -67,9 +67,29 @@ def listed(validated: Validated, shown: Collection[int], level: float) -> list[i
     if sure.size > MOST_LISTED:  # names, which break ties, are spelt out only for those near the top
         sure = sure[bound[sure] >= np.sort(bound[sure])[-MOST_LISTED] - 1e-9]
     strong = sorted(sure.tolist(), key=strength)[:MOST_LISTED]
-    nodes = sorted((i for i in np.flatnonzero(known).tolist() if asked.contexts[i] in asked.guided), key=place)
-    kept = {*strong, *nodes[:MOST_NODES]}
-    return [
-        *sorted((i for i in kept if significant[i]), key=strength),
-        *(i for i in nodes[:MOST_NODES] if not significant[i]),
-    ]
+    places = {i: place(i) for i in np.flatnonzero(known).tolist() if asked.contexts[i] in asked.guided}
+    last = max(nsmallest(MOST_NODES, places.values()), default=())
+    first = [i for i, at in places.items() if at <= last]  # here too, few names are spelt out
+    nodes = sorted(first, key=lambda i: (places[i], str(asked.contexts[i])))[:MOST_NODES]
+    kept = {*strong, *(i for i in nodes if significant[i])}
+    return [*sorted(kept, key=strength), *(i for i in nodes if not significant[i])]
+
+
+def _leading(found: Sequence[Context]) -> Callable[[Context], bool]:
+    """Return what says whether a context contains one of those found."""
+    known: dict[Predicate, int] = {}
+
+    def around(predicate: Predicate) -> int:
+        """Return a bit for each context found that is within a predicate."""
+        if predicate not in known:
+            inside = [any(theirs.implies(predicate) for theirs in each.predicates) for each in found]
+            known[predicate] = sum(1 << place for place, within in enumerate(inside) if within)
+        return known[predicate]
+
+    def leads(context: Context) -> bool:
+        every = (1 << len(found)) - 1
+        for predicate in context.predicates:
+            every &= around(predicate)
+        return every > 0
+
+    return leads
