@@ -21,7 +21,7 @@ MOST_SHOWN = 25
 
 
 def proposals_text(investigation: Investigation, correction: str | None = None) -> str:
-    """Return the proposed contexts of each protected attribute, strongest first, in words."""
+    """Return the proposed contexts of each protected attribute, most evidence first, in words."""
     return "\n".join(_lines(investigation, correction)) + "\n"
 
 
@@ -58,12 +58,15 @@ def _question(found: Prospects) -> Iterator[str]:
     for row in rows:
         numbers = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=False))
         yield f"  {numbers}  {row[4]}"
-    if left := found.proposed - len(found.shown):
-        yield f"  … and {count(left)} more, weaker or nearly the same as one of these."
+    folded = sum(p.copies for p in found.shown)
+    if left := found.proposed - len(found.shown) - folded:
+        yield f"  … and {count(left)} more, with less evidence or nearly the same as one of these."
 
 
 def _row(prospect: Prospect, scale: Scale) -> tuple[str, str, str, str, str]:
     where = str(prospect.context)
+    if prospect.copies:
+        where += f" (and {count(prospect.copies)} much the same)"
     return (
         count(prospect.size),
         f"{prospect.evidence:.1f}",
