@@ -167,7 +167,7 @@ def test_what_is_saved_elsewhere_points_back(here: Path, run: Any) -> None:
         ("[test]\nmax-dept = 3", ["key of [test] 'max-dept'", "'max-depth'"]),
         ("[tset]\nseed = 3", ["section 'tset'", "'test'"]),
         ("[data]\nprotected = ['sex']", ["key of [data] 'protected'"]),
-        ("seed = 3", ["section 'seed'"]),
+        ("seed = 3", ["'seed' stands before any section", "[test]"]),
         ("test = 3", ["'test' stands before any section"]),
         ("[test]\nquiet = 1", ["quiet must be true or false"]),
         ("[test]\noutput = ['a', 'b']", ["output cannot be"]),

@@ -35,7 +35,7 @@ def render_markdown(report: Report) -> str:
         "",
         _plain(guide.eyebrow(report)),
         "",
-        " → ".join(f"**{count(n)}** {word}" for (n, _), word in zip(guide.funnel(report), _STEPS, strict=True)),
+        " → ".join(f"**{count(n)}** {word}" for (n, _), word in zip(guide.funnel(report), _steps(report), strict=True)),
         "",
     ]
     for attribute in report.attributes:
@@ -45,7 +45,8 @@ def render_markdown(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-_STEPS = ("looked at", "tested", "significant", "reported")
+def _steps(report: Report) -> tuple[str, ...]:
+    return "looked at" if report.explains is None else "asked about again", "tested", "significant", "reported"
 
 
 def _attribute(report: Report, attribute: AttributeReport) -> Iterator[str]:

@@ -193,13 +193,22 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
     if finding.ratio is not None:
         ratio = scale_for("RATIO")
         shifted = None if finding.ratio_interval is None else tuple(b - 1 for b in finding.ratio_interval)
-        fact = guide.four_fifths(report, finding)
+        fact = _four_fifths(report, finding)
         words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
         words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
     elif (impact := impact_words(report, finding)) is not None:
         parts.append(f"lowest impact ratio {impact[0]} ({impact[1]})")
     return f"({'; '.join([*parts, share] if share else parts)})"
+
+
+def _four_fifths(report: Report, finding: Finding) -> str:
+    """Return the fact about the impact ratio, and the ratio itself where that of the rates is the other way round."""
+    impact = impact_words(report, finding)
+    if impact is None:
+        return ""
+    fact = guide.four_fifths(report, finding)
+    return fact if (finding.ratio or 0.0) <= 1 else f"impact ratio {impact[0]}, {fact}"
 
 
 def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iterator[str]:
