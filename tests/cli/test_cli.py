@@ -428,7 +428,7 @@ class TestErrors:
             (("-p", "sexx", "-o", "hired"), "--protected"),
             (("-p", "sex*rac", "-o", "hired"), "--protected"),
             (("-p", "sex", "-o", "hird"), "--output"),
-            (("-p", "sex", "-o", "hired", "--exclude", "nothing"), "--exclude"),
+            (("-p", "sex", "-o", "hired", "--exclude", "nowhere"), "--exclude"),
             (("-p", "sex", "-o", "hired", "--reference", "sexx=m"), "--reference"),
             (("-p", "sex", "-o", "hired", "--label", "sex:x=women"), "--label"),
         ],

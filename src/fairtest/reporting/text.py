@@ -121,7 +121,7 @@ def _labels(report: Report, attribute: AttributeReport, width: int, ink: Ink) ->
     size = max(f.size for f in attribute.labels)
     yield from _wrapped(f"Whole population of size {count(size)}: {_confirmed(report, attribute)}", width)
     yield ""
-    for line in label_lines(attribute, guide.metric_name(report, attribute.metric), width):
+    for line in label_lines(attribute, guide.metric_name(report, attribute.metric), width, report.names):
         yield from [line] if len(line) <= width else _wrapped(line, width)
     for finding in attribute.labels:
         if finding.significant and finding.strata:

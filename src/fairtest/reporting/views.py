@@ -83,7 +83,7 @@ def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
         "number": f"{count(number)} finding{'' if number == 1 else 's'}",
         "forest": forest_view(report, attribute, shown, scale, anchor),
         "population": finding_view(report, attribute, attribute.population, scale, f"{anchor}-p"),
-        "labels": label_view(attribute) if report.labels is not None else None,
+        "labels": label_view(attribute, report.names) if report.labels is not None else None,
         "findings": [
             finding_view(report, attribute, f, scale, f"{anchor}-f{n}") | {"in_tree": lines.get(f.context)}
             for n, f in enumerate(shown, 1)
