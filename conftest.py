@@ -10,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+collect_ignore_glob = ["tests/*conftest.py"]  # they hold no doctests, and would be imported under one name
 os.environ["FAIRTEST_REGISTRY"] = "off"  # tests audit the same people again and again
 
 

@@ -109,7 +109,7 @@ def evaluate(design: Design, reps: int, seed: int = 0, procedure: Procedure | No
 
 
 def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) -> tuple[Ints, int, Counter[str]]:
-    batch = Batch(find_metric(design.metric), drawn.summary, drawn.rows, seed)
+    batch = Batch(find_metric(design.metric), drawn.summary, lambda some: map(drawn.rows, some), seed)
     procedure = procedure or procedure_for(batch.metric, strata=design.strata)
     p = _p_values(procedure, batch, seed)
     defined = ~np.isnan(p) & ~np.isnan(drawn.truth)

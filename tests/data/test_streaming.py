@@ -357,6 +357,25 @@ class TestScratch:
         assert done.stdout.startswith("fairtest-")
         assert not list(place.iterdir())
 
+    def test_the_next_process_removes_what_a_killed_one_left(self, tmp_path):
+        path, place = written(FRAME, tmp_path), tmp_path / "elsewhere"
+        place.mkdir()
+        killed = "import os, signal, sys, fairtest as ft; s = ft.DataSource(sys.argv[1], engine='disk');"
+        killed += "os.kill(os.getpid(), signal.SIGKILL)"
+        env = {**os.environ, "TMPDIR": str(place)}
+        subprocess.run([sys.executable, "-c", killed, str(path)], env=env, check=False)
+        (left,) = place.iterdir()
+        source = DataSource(path, engine="disk")  # elsewhere: not its business
+        assert left.is_dir()
+        tempfile.tempdir = str(place)
+        mine = DataSource(path, engine="disk")
+        assert left.is_dir()  # it might be new, and about to take its lock
+        os.utime(left / "lock", (0, 0))
+        others = DataSource(path, engine="disk")
+        assert not left.exists()
+        assert len(self.folders()) == 2
+        del source, mine, others
+
     def test_no_room(self, tmp_path, monkeypatch):
         usage = namedtuple("usage", "total used free")
         monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10, 9, 1))

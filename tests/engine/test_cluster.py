@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -11,9 +12,12 @@ from test_engine_reports import CASES, FRAME
 
 import fairtest as ft
 from fairtest.data import cluster as clusters
+from fairtest.data import slices
 from fairtest.data.holdout import TRAIN
+from fairtest.engine import dask
 from fairtest.engine.dask import OnCluster
 from fairtest.exceptions import FairTestError, InputError
+from fairtest.pipeline import search
 from fairtest.version import __version__
 
 
@@ -27,6 +31,14 @@ def doomed():
         Client(here, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Cut a table into many slices, and add up few sums at a time."""
+    monkeypatch.setattr(slices, "SMALL", 1_000)
+    monkeypatch.setattr(slices, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(dask, "FEW", 2)
 
 
 def told(**how):
@@ -49,6 +61,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(doomed, monkeypatch, stag
     def harmed(self, request, *, add):
         futures = submitted(self, request, add=add)
         if STAGES[stage](request) and not killed:
+            assert len(futures) == 4  # two for each worker
             killed.append(next(iter(workers.values())))
             os.kill(killed[0], signal.SIGKILL)
         return futures
@@ -63,10 +76,12 @@ def test_a_source_can_name_the_address_of_a_scheduler(cluster, tmp_path):
     assert told(engine=cluster.scheduler.address) == told()
 
 
-def test_workers_read_parquet_files_themselves(cluster, tmp_path):
+def test_workers_read_parquet_files_themselves(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "EACH_ROW", 10**7)
     path = tmp_path / "data.parquet"
     FRAME.write_parquet(path)
     source = ft.DataSource(path, seed=3, train_size=0.5, engine=cluster)
+    assert len(search.engine_of(source)._runner.partitions) > 4
     in_memory = ft.DataSource(path, seed=3, train_size=0.5)
     case = CASES["CORR of a binary attribute"]
     assert case(source).to_json() == case(in_memory).to_json()
@@ -135,6 +150,9 @@ def test_an_unknown_engine_is_an_error(engine):
 def test_an_asynchronous_client_is_an_error(cluster):
     from distributed import Client
 
-    client = Client(cluster.scheduler.address, asynchronous=True, set_as_default=False)
-    with pytest.raises(InputError, match="not asynchronous"):
-        ft.DataSource(FRAME, engine=client)
+    async def ask():
+        async with Client(cluster.scheduler.address, asynchronous=True, set_as_default=False) as client:
+            with pytest.raises(InputError, match="not asynchronous"):
+                ft.DataSource(FRAME, engine=client)
+
+    asyncio.run(ask())

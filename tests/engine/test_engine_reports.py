@@ -77,6 +77,7 @@ def off_by(guess, truth):
 CASES = {
     "DIFF": lambda s: audited(s, "sex", "hired"),
     "DIFF in a tree": lambda s: audited(s, "sex", "hired", search="tree", correction="holm"),
+    "DIFF in a forest": lambda s: audited(s, "sex", "hired", search="forest", max_depth=3),
     "DIFF, every conjunction": lambda s: audited(s, "sex", "hired", search="exhaustive", max_depth=2),
     "DIFF, max-T": lambda s: audited(s, "sex", "hired", correction="max-t", max_depth=2),
     "RATIO": lambda s: audited(s, "sex", "hired", metrics="RATIO", max_depth=2),

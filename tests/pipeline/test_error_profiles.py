@@ -142,10 +142,11 @@ class TestNumbers:
             columns, "age", "guess", ground_truth="days", explanatory="group", contextual=[], categorical=["group"]
         )
         page = report.to_html()
-        multiples = page[page.index('class="multiples"') : page.index('<details class="counts"')]
-        panels = multiples.split("<figure>")[1:]
+        multiples = page[page.index('class="multiples boxed"') : page.index("The numbers behind it")]
+        panels = multiples.split('<div class="multiple')[1:]
         assert len(panels) == 2
         ticks = [[part.split("</text>")[0] for part in panel.split('text-anchor="end">')[1:]] for panel in panels]
+        assert ticks[0]
         assert ticks[0] == ticks[1]
 
     def test_few_people_have_no_box(self):

@@ -7,7 +7,7 @@ import pytest
 
 import fairtest as ft
 from fairtest.datasets.pricing import pricing
-from fairtest.pipeline.answers import MOST_LISTED, MOST_NODES
+from fairtest.ranking.listed import MOST_LISTED, MOST_NODES
 
 ROLES = {"favourable": {"discount": "Yes"}, "reference": {"income": "high"}}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from fairtest.exceptions import InputError
@@ -56,11 +55,9 @@ def _client(address: str) -> Any:
             f"engine={address!r} needs Dask, which is not installed. Install it with: pip install 'fairtest[dask]'."
         ) from error
     try:
-        client: Any = Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise _unreachable(address, error) from error
-    weakref.finalize(client, client.close)
-    return client
 
 
 def _checked(client: Any) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import weakref
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairtest.data.locks import held
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -17,19 +19,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Scratch", "on_disk"]
 
+PREFIX, LOCK = "fairtest-", "lock"
+SETTLED = 60.0
+"""For how many seconds a new folder is left alone: it may not have taken its lock yet."""
+
 
 class Scratch:
     """A temporary folder in the place that ``TMPDIR`` names, or else the system's.
 
-    It is removed when the object is, and at the latest when Python ends; a process that is killed leaves it behind,
-    under a name that begins with ``fairtest-``.
+    It is removed when the object is, and at the latest when Python ends. A process that is killed leaves it behind,
+    under a name that begins with ``fairtest-``; the next one removes it.
     """
 
     def __init__(self) -> None:
+        lock = ExitStack()
         with on_disk():
-            self.folder = Path(tempfile.mkdtemp(prefix="fairtest-"))
+            self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+            lock.enter_context(held(self.folder / LOCK))
         self._made = 0
-        self.remove = weakref.finalize(self, _remove, self.folder, os.getpid())
+        self.remove = weakref.finalize(self, _remove, self.folder, lock, os.getpid())
+        _sweep(self.folder.parent)
 
     def new(self) -> Path:
         """Return a path that is not taken."""
@@ -59,9 +68,23 @@ def on_disk() -> Iterator[None]:
         ) from error
 
 
-def _remove(folder: Path, process: int) -> None:
+def _remove(folder: Path, lock: ExitStack, process: int) -> None:
     if os.getpid() == process:  # a forked process does not own it
         shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _sweep(place: Path) -> None:
+    """Remove the folders of processes that were killed: nobody holds their locks."""
+    for lock in place.glob(f"{PREFIX}*/{LOCK}"):
+        try:
+            if time.time() - lock.stat().st_mtime < SETTLED:
+                continue
+            with held(lock) as abandoned:
+                if abandoned:
+                    shutil.rmtree(lock.parent, ignore_errors=True)
+        except OSError:  # somebody else's, or gone in the meantime
+            continue
 
 
 def _amount(size: int) -> str:

@@ -6,6 +6,8 @@ workers keep from one task to the next only spares time.
 
 from __future__ import annotations
 
+from copy import deepcopy
+from itertools import chain
 from pickle import PicklingError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairtest.data.partitions import Partition
     from fairtest.engine.local import Request
@@ -131,9 +133,9 @@ class OnCluster:
             self._wait(futures)
             return [answer for answers in self._client.gather(futures) for answer in answers]
         while len(futures) > FEW:
-            futures = [self._client.submit(_added, some, pure=False) for some in _runs(futures, FEW)]
+            futures = [self._client.submit(_added, some, pure=False, retries=RETRIES) for some in _runs(futures, FEW)]
         self._wait(futures)
-        return added(answer for _, answer in _distributed().as_completed(futures, with_results=True))
+        return _added(answer for _, answer in _distributed().as_completed(futures, with_results=True))
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait until everything is done, or the cluster has been without workers for too long."""
@@ -190,8 +192,10 @@ def _answer(
     return fulfil(_cache_of(token, kept), list(zip(places, partitions, requests, strict=True)), add=add)
 
 
-def _added(answers: Sequence[Any]) -> Any:
-    return added(iter(answers))
+def _added(answers: Iterable[Any]) -> Any:
+    """Return the sum of answers, which are left as they are: the scheduler may want to add them once more."""
+    every = iter(answers)
+    return added(chain((deepcopy(next(every)),), every))
 
 
 def _kept(partition: Partition) -> Partition:

@@ -143,6 +143,7 @@ class LocalEngine(MemoryEngine):
         """Let go of columns, and keep what was made of them for the next request."""
         self._read.forget()
         self._numbers.clear()
+        self._levels.clear()
 
     def slim(self) -> None:
         """Let go of all but the codes, which every request needs."""

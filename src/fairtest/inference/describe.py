@@ -39,7 +39,7 @@ class Describer:
     def __init__(self, engine: Engine, source: DataSource, number: int, level: float, validated: Validated) -> None:
         self._engine = engine
         self._number = number
-        self._level = level
+        self.level = level
         self._validated = validated
         self._question = question = validated.asked.question
         grouped = question.metric.summary is SummaryKind.GROUP_MOMENTS
@@ -91,7 +91,7 @@ class Describer:
             interval_single=_interval(estimates.low_single[i], estimates.high_single[i]),
             p_value=p,
             p_value_raw=_number(estimates.p_raw[i]),
-            significant=p is not None and p <= self._level,
+            significant=p is not None and p <= self.level,
             table=table,
             strata=self._strata(i, of_stratum),
             label=None if label_part(self._question.output) is None else self._question.output.name,
@@ -159,14 +159,14 @@ class Describer:
         tables = counts[list(contexts)].sum(axis=1)
         x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
         pair = x1[:, None], n1[:, None], x2[:, None], n2[:, None]
-        low, high = score.difference_interval(*pair, self._level)
+        low, high = score.difference_interval(*pair, self.level)
         found: list[dict[str, Any]] = [
             {"gap": _number(g), "gap_interval": _interval(*bounds)}
             for g, *bounds in zip(score.difference(*pair), low, high, strict=True)
         ]
         if counts.shape[1] > 1:
             return found
-        low, high = score.ratio_interval(x1, n1, x2, n2, self._level)
+        low, high = score.ratio_interval(x1, n1, x2, n2, self.level)
         for each, r, *bounds in zip(found, score.ratio(x1, n1, x2, n2), low, high, strict=True):
             each |= {"ratio": _number(r), "ratio_interval": _interval(*bounds)}
         return found
@@ -181,7 +181,7 @@ class Describer:
                 effect=_number(e.effect[i]),
                 interval=_interval(e.low[i], e.high[i]),
                 p_value=_number(e.p[i]),
-                significant=bool(e.p[i] <= self._level),
+                significant=bool(e.p[i] <= self.level),
                 guided=asked.contexts[i] in asked.guided,
             )
             for i in contexts

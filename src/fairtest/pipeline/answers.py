@@ -12,7 +12,6 @@ from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import FoundLabels
 from fairtest.exceptions import in_question
 from fairtest.inference.describe import Describer
-from fairtest.inference.finding import Tested
 from fairtest.inference.label_asked import LabelAsked, by_label
 from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
@@ -23,6 +22,7 @@ from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
 from fairtest.progress import part, silent
 from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
+from fairtest.ranking.listed import others_of
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
 from fairtest.summaries import Counts, Target
@@ -43,10 +43,7 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
-__all__ = ["answer", "left_out", "listed", "put", "test_settings"]
-
-MOST_LISTED, MOST_NODES = 40, 40
-"""So many significant contexts that are not findings, and so many nodes of the guided tree, a report lists."""
+__all__ = ["answer", "left_out", "put", "test_settings"]
 
 
 def put(source: DataSource, question: Question, found: Found, title: str = "") -> Asked:
@@ -210,54 +207,8 @@ def attribute_result(
             for finding, (_, *copies) in zip(findings, groups, strict=True)
         ),
         detectable=_detectable(validated, choices.level),
-        others=_others(engine, describer, validated, significant, choices.number, {0, *(i for i, *_ in groups)}),
+        others=others_of(engine, choices.number, describer, validated, {0, *(i for i, *_ in groups)}),
     )
-
-
-def _others(
-    engine: Engine, describer: Describer, validated: Validated, significant: BoolArray, number: int, shown: set[int]
-) -> tuple[Tested, ...]:
-    """Return the contexts listed beside the findings, and the nodes of the guided tree around those that are nodes.
-
-    Of the latter only the size is looked up: they were not tested.
-    """
-    asked = validated.asked
-    tested = describer.others(listed(validated, significant, shown))
-    nodes = [other.context for other in tested if other.guided]
-    untested = asked.guided.difference(asked.contexts)
-    around = sorted((c for c in untested if any(c.contains(node) for node in nodes)), key=str)
-    if not around:
-        return tested
-    sums = engine.tables(number, conditions_of(around, engine.axis), asked.target)
-    sizes = asked.target.wrap(sums).size
-    return (
-        *tested,
-        *(Tested(c, int(n), None, None, None, False, guided=True) for c, n in zip(around, sizes, strict=True)),
-    )
-
-
-def listed(validated: Validated, significant: BoolArray, shown: set[int]) -> list[int]:
-    """Return the contexts that are listed beside the findings.
-
-    The strongest of those that are significant, strongest first; then nodes of the guided tree that are not, those on
-    the way to a finding and large ones first.
-    """
-    asked, e = validated.asked, validated.contexts
-    bound = np.nan_to_num(nearest_bound(e.low_single, e.high_single, asked.question.metric.strength))
-    found = [asked.contexts[i] for i in sorted(shown) if i]
-
-    def strength(i: int) -> tuple[Any, ...]:
-        return -round(float(bound[i]), 12), -int(e.size[i]), str(asked.contexts[i])
-
-    def place(i: int) -> tuple[Any, ...]:
-        leads = any(asked.contexts[i].contains(context) for context in found)
-        return not leads, -int(e.size[i]), str(asked.contexts[i])
-
-    known = [i for i in range(len(asked.contexts)) if i not in shown and not np.isnan(e.effect[i])]
-    strong = sorted((i for i in known if significant[i]), key=strength)
-    nodes = sorted((i for i in known if asked.contexts[i] in asked.guided), key=place)
-    kept = {*strong[:MOST_LISTED], *nodes[:MOST_NODES]}
-    return [*(i for i in strong if i in kept), *(i for i in nodes if i in kept and not significant[i])]
 
 
 def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:

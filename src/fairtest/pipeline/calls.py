@@ -187,7 +187,7 @@ def test(
             choices = replace(choices, reuse=reuse)
         else:
             answers = answer(source, asked, choices, min_size, told)
-        told(1.0)
+            told(1.0)
         results = _results(batch, choices, answers)
         source.budget.keep(number, list(zip(batch, results, strict=True)))
     for investigation, made in zip(batch, results, strict=True):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.investigations.discovery import Discovery
@@ -126,6 +130,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         errors=error_note(investigation),
         labels=_labels(investigation),
         names=names_for(investigation),
+        versions=(("Python", platform.python_version()), ("NumPy", np.__version__), ("SciPy", scipy.__version__)),
     )
 
 

@@ -269,6 +269,8 @@ class Report:
         For Discovery: which labels were looked at.
     names
         What the user calls groups, columns, people and what happens to them.
+    versions
+        What else the numbers hang on: names and versions of Python and of the numerical libraries.
     """
 
     version: str
@@ -288,6 +290,7 @@ class Report:
     favourable_is: str = "declared"
     explains: tuple[int, int] | None = None
     names: Names = field(default_factory=Names)
+    versions: tuple[tuple[str, str], ...] = ()
 
     @property
     def measured(self) -> str:

@@ -426,7 +426,8 @@ def settings_lines(report: Report) -> list[tuple[str, str]]:
         *[(report.names.column(a.name), _roles(report, a)) for a in report.attributes],
         *_label_settings(report),
     ]
-    lines.append(("Version", f"FairTest {report.version}, report schema 1"))
+    others = "".join(f", {name} {version}" for name, version in report.versions)
+    lines.append(("Version", f"FairTest {report.version}, report schema 1{others}"))
     if report.repeat:
         lines.append(("Repeat it", report.repeat))
     return lines

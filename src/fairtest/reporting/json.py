@@ -86,6 +86,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "family": report.corrected_for,
         "notes": list(report.notes),
         "repeat": report.repeat or None,
+        "versions": dict(report.versions),
         **_errors(report),
         **_names(report),
         **({} if report.labels is None else {"labels": _plain(asdict(report.labels))}),

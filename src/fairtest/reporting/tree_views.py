@@ -30,52 +30,49 @@ _SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 def tree_view(
     report: Report, attribute: AttributeReport, scale: Scale, anchor: str
 ) -> tuple[View | None, dict[Context, str]]:
-    """Return the tree of an attribute, and the anchor of each context in it; None where only the population is."""
+    """Return the tree of an attribute, and the anchor of each context in it; None where there is nothing to show."""
     nodes = () if attribute.labels else attribute.tree
     axis = figures.effect_axis([n.part for n in nodes if n.part.significant], scale) if len(nodes) > 1 else None
     if axis is None:
         return None, {}
-    stem = f"{anchor}-t"
+    stem, whole = f"{anchor}-t", attribute.population.effect
+    places = {finding.context: i for i, finding in enumerate(attribute.inside, 1)}
     ramp = ramp_of(nodes, signed=base_metric(attribute.metric) in _SIGNED)
-    words = ["Everyone", *(_words(n, nodes[n.parent]) for n in nodes[1:])]
-    findings = {f.context: i for i, f in enumerate(attribute.inside, 1)}
-    colours = [ramp.colour(n.part.effect, significant=n.part.significant) for n in nodes]
-    places = [findings.get(n.part.context) for n in nodes]
-    whole = attribute.population.effect
-    reference = None if whole is None else axis.at(scale.at(whole))
-    rows: list[View] = []
-    for i, node in enumerate(nodes):
-        shape = "diamond" if i == 0 else "hollow" if places[i] is None else "dot"
-        row: View = {
-            "anchor": f"{stem}-{i}",
-            "words": words[i],
-            "colour": colours[i],
-            "status": _status(report, node, places[i], everyone=i == 0),
-            "finding": places[i],
-            "faint": not node.part.significant,
-            "mark": interval_mark(figures.bar_of(node.part, axis, scale), shape),
-            "measured": measured(node.part, scale),
-            "people": count(node.part.size),
-            "children": [],
-            "open": i == 0,
-        }
-        rows.append(row)
-        if node.parent >= 0:
+    rows = [_row(report, node, places.get(node.part.context), axis, scale) for node in nodes]
+    for i, (node, row) in enumerate(zip(nodes, rows, strict=True)):
+        row["anchor"] = f"{stem}-{i}"
+        row["words"] = "Everyone" if i == 0 else _words(node, nodes[node.parent])
+        row["colour"] = ramp.colour(node.part.effect, significant=node.part.significant)
+        if i:
             rows[node.parent]["children"].append(row)
-    for node, place in zip(nodes, places, strict=True):
-        _open(rows, nodes, node if place is not None else None)
-    picture = icicle(nodes, words, colours, [place is not None for place in places], stem)
+    _open_ways_to_findings(nodes, rows)
+    words, colours = [row["words"] for row in rows], [row["colour"] for row in rows]
     view = {
         "id": stem,
-        "picture": picture,
+        "picture": icicle(nodes, words, colours, [row["finding"] is not None for row in rows], stem),
         "legend": _legend(ramp, scale, set(colours)),
         "axis": axis_marks(axis),
-        "style": axis_style(axis, reference),
+        "style": axis_style(axis, None if whole is None else axis.at(scale.at(whole))),
         "root": rows[0],
-        "guided": any(getattr(n.part, "guided", False) for n in nodes),
-        "number": count(len(nodes) - 1),
+        "guided": any(isinstance(n.part, Tested) and n.part.guided for n in nodes),
     }
-    return view, {n.part.context: row["anchor"] for n, row in zip(nodes, rows, strict=True)}
+    return view, {node.part.context: row["anchor"] for node, row in zip(nodes, rows, strict=True)}
+
+
+def _row(report: Report, node: Node, place: int | None, axis: figures.Axis, scale: Scale) -> View:
+    """Return one line of the outline; ``place`` is the number of the finding, if it is one."""
+    part = node.part
+    shape = "diamond" if node.parent < 0 else "hollow" if place is None else "dot"
+    return {
+        "status": _status(report, node, place),
+        "finding": place,
+        "faint": not part.significant,
+        "mark": interval_mark(figures.bar_of(part, axis, scale), shape),
+        "measured": measured(part, scale),
+        "people": count(part.size),
+        "children": [],
+        "open": node.parent < 0,
+    }
 
 
 def _words(node: Node, parent: Node) -> str:
@@ -84,21 +81,22 @@ def _words(node: Node, parent: Node) -> str:
     return one_line(", ".join(str(p) for p in own)) or one_line(str(node.part.context))
 
 
-def _status(report: Report, node: Node, place: int | None, *, everyone: bool) -> str:
+def _status(report: Report, node: Node, place: int | None) -> str:
     if place is not None:
         return f"finding {place}"
     if node.part.effect is None:
         return "not tested" if isinstance(node.part, Tested) else "cannot be measured"
-    if node.part.significant or everyone:
-        return "" if node.part.significant else "not significant"
+    if node.part.significant:
+        return ""
     return "not significant" if report.reuse is None else "not confirmed"
 
 
-def _open(rows: Sequence[View], nodes: Sequence[Node], node: Node | None) -> None:
-    """Open every line on the way to a finding."""
-    while node is not None and node.parent >= 0:
-        rows[node.parent]["open"] = True
-        node = nodes[node.parent]
+def _open_ways_to_findings(nodes: Sequence[Node], rows: Sequence[View]) -> None:
+    """Open every line around a finding: children come after their parents, so the last are looked at first."""
+    leads = [row["finding"] is not None for row in rows]
+    for i in range(len(nodes) - 1, 0, -1):
+        if leads[i]:
+            leads[nodes[i].parent] = rows[nodes[i].parent]["open"] = True
 
 
 def _legend(ramp: Ramp, scale: Scale, used: set[str]) -> list[tuple[str, str]]:

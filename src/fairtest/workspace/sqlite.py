@@ -28,10 +28,10 @@ from dataclasses import astuple, fields, replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
+from fairtest.data.locks import held
 from fairtest.exceptions import FairTestError, InputError, UsageError
 from fairtest.workspace.codec import packed, unpacked
 from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
-from fairtest.workspace.locks import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

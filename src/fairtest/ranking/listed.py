@@ -1,0 +1,75 @@
+"""What a report lists beside its findings: other significant contexts, and the guided tree around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.contexts.cuts import conditions_of
+from fairtest.inference.finding import Tested
+from fairtest.ranking.reported import nearest_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from fairtest.engine.contract import Engine
+    from fairtest.inference.describe import Describer
+    from fairtest.inference.validate import Validated
+
+__all__ = ["MOST_LISTED", "MOST_NODES", "listed", "others_of"]
+
+MOST_LISTED, MOST_NODES = 40, 40
+"""So many significant contexts that are not findings, and so many nodes of the guided tree, are listed."""
+
+
+def others_of(
+    engine: Engine, number: int, describer: Describer, validated: Validated, shown: Collection[int]
+) -> tuple[Tested, ...]:
+    """Return the contexts listed beside those shown, and the nodes of the guided tree around those that are nodes.
+
+    Of the latter only the size in the test set is looked up: they were not tested.
+    """
+    asked = validated.asked
+    tested = describer.others(listed(validated, shown, describer.level))
+    nodes = [other.context for other in tested if other.guided]
+    untested = asked.guided.difference(asked.contexts)
+    around = sorted((c for c in untested if any(c.contains(node) for node in nodes)), key=str)
+    if not around:
+        return tested
+    sums = engine.tables(number, conditions_of(around, engine.axis), asked.target)
+    sizes = asked.target.wrap(sums).size.tolist()
+    return *tested, *(Tested(c, n, None, None, None, False, guided=True) for c, n in zip(around, sizes, strict=True))
+
+
+def listed(validated: Validated, shown: Collection[int], level: float) -> list[int]:
+    """Return the contexts that are listed beside those shown.
+
+    The strongest of those that are significant, strongest first; then nodes of the guided tree that are not, those on
+    the way to a finding and large ones first.
+    """
+    asked, e = validated.asked, validated.contexts
+    bound = np.nan_to_num(nearest_bound(e.low_single, e.high_single, asked.question.metric.strength))
+    found = [asked.contexts[i] for i in shown if i]
+
+    def strength(i: int) -> tuple[Any, ...]:
+        return -round(float(bound[i]), 12), -int(e.size[i]), str(asked.contexts[i])
+
+    def place(i: int) -> tuple[Any, ...]:
+        leads = any(asked.contexts[i].contains(context) for context in found)
+        return not leads, -int(e.size[i]), str(asked.contexts[i])
+
+    known = ~np.isnan(e.effect)
+    known[list(shown)] = False
+    with np.errstate(invalid="ignore"):
+        significant = e.p <= level
+    sure = np.flatnonzero(known & significant)
+    if sure.size > MOST_LISTED:  # names, which break ties, are spelt out only for those near the top
+        sure = sure[bound[sure] >= np.sort(bound[sure])[-MOST_LISTED] - 1e-9]
+    strong = sorted(sure.tolist(), key=strength)[:MOST_LISTED]
+    nodes = sorted((i for i in np.flatnonzero(known).tolist() if asked.contexts[i] in asked.guided), key=place)
+    kept = {*strong, *nodes[:MOST_NODES]}
+    return [
+        *sorted((i for i in kept if significant[i]), key=strength),
+        *(i for i in nodes[:MOST_NODES] if not significant[i]),
+    ]
