@@ -75,7 +75,8 @@ def _facts(report: Report, attribute: AttributeReport, finding: Finding, scale: 
         yield from _ratio(report, finding)
         yield _how_sure(report, finding)
     part = guide.share_of(report, finding)
-    yield "People", count(finding.size), "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
+    people = capitalised(report.names.people)
+    yield people, count(finding.size), "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
     yield from _against(attribute, finding, scale)
 
 

@@ -124,6 +124,7 @@ def funnel(report: Report) -> list[tuple[int, str]]:
     settings = report.settings
     shown_populations = sum(f.significant for f in report.populations)
     besides = f", {count(shown_populations)} of them the whole population" if shown_populations else ""
+    them = "it" if report.reported == 1 else "them"
     return [
         _first_step(report),
         (report.tested, f"hypotheses {_tested(report)} the test set, populations included"),
@@ -133,7 +134,9 @@ def funnel(report: Report) -> list[tuple[int, str]]:
         ),
         (
             report.reported,
-            f"reported: no larger group around them shows as strong a link{besides}" if report.reported else "reported",
+            f"reported: no larger group around {them} shows as strong a link{besides}"
+            if report.reported
+            else "reported",
         ),
     ]
 
@@ -279,7 +282,7 @@ def _many(number: int, one: str, several: str | None = None) -> str:
 def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
     truth = () if report.errors is None else (report.errors.truth,)
     names = dict.fromkeys((attribute.name, report.output, *truth, *report.explanatory))
-    columns = joined([one_line(c) for c in names], "or")
+    columns = joined([report.names.written(c) for c in names], "or")
     return report.names.number_of(attribute.left_out), f"of the {measured_set(report)} have no value for {columns}"
 
 
