@@ -212,3 +212,17 @@ def test_a_clear_link_whose_interval_reaches_past_none_is_accounted_for():
     table = build.income_by_sex([[600, 400], [200, 400]])
     finding = build.finding(table, effect=0.25, interval=(-0.01, 0.5), p_value=0.01, significant=True)
     assert sharper in " ".join(render_text(build.report(build.attribute(finding))).split())
+
+
+@pytest.mark.parametrize(
+    ("groups", "told"),
+    [
+        (1, "1 group of run 2 asked about again: everyone; no other was significant"),
+        (4, "4 groups of run 2 asked about again: everyone, and where the link was significant"),
+    ],
+)
+def test_an_explanation_begins_with_the_groups_of_a_run(groups, told):
+    text = " ".join(render_text(dataclasses.replace(build.berkeley_report(), explains=(2, groups))).split())
+    assert told in text
+    assert "The groups are those of run 2, tested again on" in text
+    assert "looked at on the training set" not in text

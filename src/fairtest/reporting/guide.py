@@ -146,7 +146,9 @@ def _first_step(report: Report) -> tuple[int, str]:
     if report.explains is not None:
         run, number = report.explains
         groups = "group" if number == 1 else "groups"
-        return number, f"{groups} of run {run} asked about again: everyone, and where the link was significant"
+        only = report.labels is None and number == len(report.attributes)
+        which = "everyone; no other was significant" if only else "everyone, and where the link was significant"
+        return number, f"{groups} of run {run} asked about again: {which}"
     if undivided(report):
         return report.looked_at, "groups fixed beforehand"
     candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
