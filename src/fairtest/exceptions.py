@@ -41,9 +41,12 @@ class InputError(FairTestError, ValueError):
     ----------
     brief
         The same without lists, where there is less room; empty where it is the same.
+    unknown
+        The name that does not exist, where that is what is wrong.
     """
 
     brief: str = ""
+    unknown: str = ""
 
 
 class UsageError(FairTestError, RuntimeError):
@@ -73,9 +76,11 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "
         near = [folded[m] for m in get_close_matches(str(name).casefold(), list(folded), n=3, cutoff=0.6)]
     shown = ", ".join(repr(k) for k in known[:20]) + (", …" if len(known) > 20 else "")
     suggestion = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    plural = f"{what.capitalize()}s"
+    noun, of, owner = what.partition(" of ")
+    plural = f"{noun.capitalize()}s{of}{owner}"
     hint = f" {hint}" if hint else ""
     error = InputError(f"There is no {what} {name!r}.{suggestion} {plural}: {shown}.{hint}")
+    error.unknown = str(name)
     if near:
         error.brief = f"There is no {what} {name!r}.{suggestion}{hint}"
     return error

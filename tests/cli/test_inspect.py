@@ -41,6 +41,14 @@ def test_the_command_it_ends_with_can_be_pasted(here: Path, run: Any) -> None:
     assert run(*shlex.split(command)[1:]).code == 0
 
 
+def test_a_decision_is_rather_the_output_than_an_income(tmp_path: Path, run: Any) -> None:
+    lines = [f"{'fm'[i % 2]},{1000 + i},{i % 3},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    for last, expected in [("approved", "-o approved"), ("married", "-o married")]:
+        data = tmp_path / "people.csv"
+        data.write_text("\n".join([f"sex,income,children,{last}", *lines]) + "\n", "utf-8")
+        assert expected in run("inspect", str(data)).out.splitlines()[-1]
+
+
 def test_names_that_need_quotes(here: Path, run: Any) -> None:
     pl.read_csv("people.csv").rename({"hired": "was hired?", "sex": "Applicant's Sex"}).write_csv("odd file.csv")
     command = run("inspect", "odd file.csv").out.splitlines()[-1].strip()

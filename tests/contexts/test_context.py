@@ -241,6 +241,14 @@ def test_the_mask_of_a_frame_is_its_rows(library, predicates):
     assert rows.tolist() == want
 
 
+def test_the_mask_knows_what_stands_for_missing():
+    frame = pl.DataFrame({"age": [30, -1, 60], "job": ["a", "?", "b"]})
+    unknown = Context.of([Predicate("job", Op.MISSING)])
+    assert unknown.mask(frame).tolist() == [False, False, False]
+    assert unknown.mask(frame, missing=["?", -1]).tolist() == [False, True, False]
+    assert Context.of([at_most("age", 42)]).mask(frame, missing=["?", -1]).tolist() == [True, False, False]
+
+
 def test_the_mask_can_select_from_the_frame():
     context = Context.of([at_most("age", 42), is_("job", "a")])
     assert pd.DataFrame(DATA)[context.mask(pd.DataFrame(DATA))]["age"].tolist() == [30, -1]

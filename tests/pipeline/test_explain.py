@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -63,6 +65,12 @@ def test_the_same_contexts_on_the_next_set():
     assert source.budget.left == 0
     assert why.settings.set == 2
     assert why.explanatory == ("department",)
+    assert why.explains == (1, 1 + sum(len(c) > 0 for c in kept))
+    told = " ".join(why.to_text().split())
+    assert f"{why.explains[1]} groups of run 1 asked about again: everyone, and where the link was significant" in told
+    assert "candidate groups looked at" not in told
+    assert json.loads(why.to_json())["investigations"][0]["explains"] == {"run": 1, "groups": why.explains[1]}
+    assert f"**{why.explains[1]}** asked about again → " in why.to_markdown()
     second = FRAME[source.holdout.rows(2)]
     assert why.populations[0].size == second.height
     for found in why.findings:

@@ -129,6 +129,21 @@ def test_nothing_is_spent_and_the_population_comes_first() -> None:
     assert str(found.shown[1].context) == "region = north"
 
 
+def test_the_most_evidence_comes_first_and_its_copies_are_folded_into_it() -> None:
+    """A small group in which the gap happens to be larger must not hide the one that everything speaks for."""
+    columns = people(1)
+    output = hired(columns, 0.3, np.random.default_rng(2))
+    source = ft.DataSource(pl.DataFrame(columns | {"output": output}), favourable={"output": "yes"})
+    asked = ft.Testing(source, "sex", "output", contextual=["region", "job", "race"])
+    ft.train([asked], max_depth=3, min_size=50)
+    (found,) = prospects(asked)
+    evidence = [p.evidence for p in found.shown[1:]]
+    assert evidence == sorted(evidence, reverse=True)
+    assert evidence[0] == max(asked.training.found[0].evidence[1:])
+    assert str(found.shown[1].context) == "region = north"
+    assert sum(p.copies + 1 for p in found.shown) == found.proposed
+
+
 def test_a_larger_group_confirms_smaller_gaps() -> None:
     columns = people(1)
     asked = investigation(columns | {"output": hired(columns, 0.0, np.random.default_rng(2))}, "sex")

@@ -11,7 +11,7 @@ import fairtest as ft
 from fairtest.reporting.label_tables import label_blocks
 
 
-def report_of(kind, n=6000):
+def report_of(kind, n=6000, **words):
     rng = np.random.default_rng(0)
     high = rng.random(n)
     group = {
@@ -26,7 +26,7 @@ def report_of(kind, n=6000):
         **{f"other {i}": rng.random(n) < 0.05 for i in range(4)},
     }
     frame = pl.DataFrame({"who": group, **{k: v.astype(int) for k, v in labels.items()}})
-    return ft.audit(frame, "who", list(labels), seed=0)
+    return ft.audit(frame, "who", list(labels), seed=0, **words)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,14 @@ def test_labels_stand_with_the_group_they_go_with(kind, titles):
     for title in titles:
         assert title in report.to_text()
         assert title[1:] in report.to_html()
+
+
+def test_groups_go_by_the_words_of_the_user():
+    report = report_of("three", labels={"who": {"": "origin", "m": "newcomers"}}, people="users")
+    for shown in (report.to_text(), report.to_html()):
+        assert "with origin = newcomers" in shown
+        assert "with origin = k" in shown
+        assert "who = m" not in shown
 
 
 def test_the_text_shows_rates_interval_and_p():

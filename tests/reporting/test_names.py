@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,29 @@ def test_a_gap(people: pl.DataFrame) -> None:
     assert " applicants with region north, " in north.sentence
     assert "home region" not in north.sentence
     assert headline(report).startswith("Hired differs by gender, and in one group")
+
+
+def test_tables_and_headings_too(people: pl.DataFrame) -> None:
+    report = audit(people, explanatory="race", labels=WORDS["labels"] | {"race": {"a": "the first", "": "origin"}})
+    text, page, markdown = report.to_text(), report.to_html(), report.to_markdown()
+    assert text.splitlines()[0].endswith("3,000 applicants · gender → hired, given origin")
+    assert "hired │ " in text
+    assert re.search(r"^hired +│ +men │ +women │", text, re.MULTILINE)
+    for words in (
+        "O = hired on S = gender, given origin",
+        "* origin = the first: population",
+        " not enough applicants to ",
+    ):
+        assert words in text
+    assert ">applicants</th>" in page
+    assert "<h4>Among applicants with the same origin</h4>" in page
+    assert '<th scope="row">women</th>' in page
+    assert "| gender | hired = no | hired = yes | applicants |" in markdown
+    assert "| origin = the first |" in markdown
+    for shown in (text, re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL), markdown):
+        without = shown.replace("chance findings", "")
+        assert not re.search(r"\d people\b", without)
+        assert "race = a" not in shown
 
 
 def test_the_exact_predicates_keep_the_columns(people: pl.DataFrame) -> None:

@@ -114,7 +114,7 @@ def test_long_names_are_shortened():
 def test_budgets_and_false_discovery_rates_are_told():
     twice = dataclasses.replace(build.income_report(), settings=build.settings(budget=2, level=0.0253, set=2))
     text = " ".join(render_text(twice).split())
-    assert "at most 2.53 %, and 5 % over all 2 test sets" in text
+    assert "at most 2.53 %, and 5 % over both test sets" in text
     assert "2 test sets, of which this is number 2" in text
     rate = dataclasses.replace(build.income_report(), settings=build.settings(correction="benjamini-hochberg"))
     assert "at most 5 % are expected to be flukes" in " ".join(render_text(rate).split())
@@ -172,7 +172,7 @@ def test_many_groups_have_no_bars():
 def test_effects_stand_on_one_axis_with_the_whole_population():
     whole, part, weak = build.income_population(), build.income_finding(), build.income_finding(interval=(-0.6, 0.1))
     rows = [ForestRow("Everyone", whole, whole=True), ForestRow("a", part), ForestRow("b", weak, clear=False)]
-    lines = forest_lines(rows, scale_for("DIFF"), 100, Ink(color=False))
+    lines = forest_lines(rows, scale_for("DIFF"), Names(), 100, Ink(color=False))
     everyone, clear, unclear, ticks = lines
     assert everyone.index("◆") == clear.index("┊")  # the dotted line is the population's
     assert clear.index("●") < everyone.index("◆") < clear.index("│")  # further from no link
@@ -180,12 +180,12 @@ def test_effects_stand_on_one_axis_with_the_whole_population():
     assert unclear.index("├") < clear.index("├")
     assert "−60" in ticks
     assert "−32.5 [−39.2, −24.8]   1,444 people" in clear
-    assert "◆" not in "".join(forest_lines(rows, scale_for("DIFF"), 50, Ink(color=False)))
+    assert "◆" not in "".join(forest_lines(rows, scale_for("DIFF"), Names(), 50, Ink(color=False)))
 
 
 def test_an_interval_that_leaves_the_axis_is_an_arrow():
     rows = [ForestRow("Everyone", build.ratio_finding())]
-    (line, _) = forest_lines(rows, scale_for("RATIO"), 100, Ink(color=False))
+    (line, _) = forest_lines(rows, scale_for("RATIO"), Names(), 100, Ink(color=False))
     assert "▸" in line
 
 
@@ -196,3 +196,33 @@ def test_strata_stand_on_one_axis():
     assert re.search(r"department = A .*●", block)
     assert re.search(r"department = B .*○", block)
     assert re.search(r"department = G .*– +12 people", block)
+
+
+def test_an_impact_ratio_is_told_apart_from_a_ratio_the_other_way_round():
+    """A ratio of 2 is not below four fifths; the lower rate over the higher is."""
+    table = build.income_by_sex([[600, 400], [200, 400]])
+    finding = build.finding(table, effect=0.25, interval=(0.2, 0.3), ratio=2.0, ratio_interval=(1.7, 2.4))
+    told = " ".join(render_text(build.report(build.attribute(finding), favourable=">50K")).split())
+    assert "ratio of the rates 2.00 [1.70, 2.40], impact ratio 0.50, below four fifths" in told
+
+
+def test_a_clear_link_whose_interval_reaches_past_none_is_accounted_for():
+    sharper = "The tests are sharper than the simultaneous intervals"
+    assert sharper not in " ".join(render_text(build.income_report()).split())
+    table = build.income_by_sex([[600, 400], [200, 400]])
+    finding = build.finding(table, effect=0.25, interval=(-0.01, 0.5), p_value=0.01, significant=True)
+    assert sharper in " ".join(render_text(build.report(build.attribute(finding))).split())
+
+
+@pytest.mark.parametrize(
+    ("groups", "told"),
+    [
+        (1, "1 group of run 2 asked about again: everyone; no other was significant"),
+        (4, "4 groups of run 2 asked about again: everyone, and where the link was significant"),
+    ],
+)
+def test_an_explanation_begins_with_the_groups_of_a_run(groups, told):
+    text = " ".join(render_text(dataclasses.replace(build.berkeley_report(), explains=(2, groups))).split())
+    assert told in text
+    assert "The groups are those of run 2, tested again on" in text
+    assert "looked at on the training set" not in text

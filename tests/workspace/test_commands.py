@@ -36,7 +36,7 @@ def refused(run: Run, *mentions: str, code: int = 2) -> None:
     assert run.code == code, run.err
     assert run.out == ""
     *before, last = run.err.splitlines()
-    assert all(line.startswith("Using the workspace") for line in before)
+    assert all(line.startswith("Using the workspace") for line in before if code != 130 or line)
     assert last.startswith("fairtest: ")
     for mention in mentions:
         assert mention in last
@@ -235,6 +235,36 @@ class TestReport:
         assert run.out == "".join(report.to_text() for report in ft.report(batch))
         assert len(list((tmp_path / "both").iterdir())) == 6
         refused(fairtest("report", audit, "--json", tmp_path / "r.json"), "2 reports", "--out")
+
+
+class TestInterrupted:
+    """Between storing and showing: the set is spent, and the user is told where its report is."""
+
+    @pytest.fixture
+    def stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def write(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("fairtest.cli.outputs.Outputs.write", write)
+
+    @pytest.mark.usefixtures("stopped")
+    def test_a_run_that_is_stored(self, audit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        refused(fairtest("test", audit, *ASK), f"is stored. To see it: fairtest report {audit} 1", code=130)
+        refused(fairtest("explain", audit, "--by", "department"), f"fairtest report {audit} 2", code=130)
+        monkeypatch.undo()
+        assert fairtest("report", audit, 1).code == 0
+
+    @pytest.mark.usefixtures("stopped")
+    def test_without_a_workspace(self, people: Path) -> None:
+        refused(fairtest("test", people, *ASK), "no report was written", code=130)
+
+    def test_before_it_is_stored(self, audit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def spend(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        assert fairtest("test", audit, *ASK).code == 0  # another run of the workspace is not this one
+        monkeypatch.setattr("fairtest.workspace.sqlite.SQLiteLedger.spend", spend)
+        refused(fairtest("test", audit, *ASK), "no report was written", code=130)
 
 
 class TestExplain:

@@ -28,6 +28,8 @@ USUAL = "fairtest.toml"
 SHARED = ("Columns and files", "Words")
 """The sections of the help whose options may stand in ``[data]``; so may what is said of the values of columns."""
 OF_VALUES = ("favourable", "reference")
+NOT_SAVED = ("save_config", "quiet", "verbose")
+"""Options that say nothing of the audit."""
 _USED = "fairtest.config"
 
 
@@ -78,10 +80,10 @@ def _options(ctx: click.Context, path: Path) -> dict[str, Any]:
     sections = _parsed(path)
     commands = _commands(ctx)
     for name, content in sections.items():
-        if name not in (*commands, "data", "labels"):
-            raise _unknown("section", name, [*commands, "data", "labels"])
         if not isinstance(content, dict):
             raise ft.InputError(f"{name!r} stands before any section. Put it under [{ctx.command.name}] or [data].")
+        if name not in (*commands, "data", "labels"):
+            raise _unknown("section", name, [*commands, "data", "labels"])
     parameters = {p.name: p for p in ctx.command.params if p.name and p.expose_value and p.name != "save_config"}
     found: dict[str, Any] = {}
     shared = {"file", *OF_VALUES, *(n for n, p in parameters.items() if getattr(p, "section", "") in SHARED)}
@@ -193,7 +195,7 @@ def saved(ctx: click.Context, path: str) -> str:
     for parameter in ctx.command.params:
         name = parameter.name or ""
         given = ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
-        if not given or not parameter.expose_value or name == "save_config":
+        if not given or not parameter.expose_value or name in NOT_SAVED:
             continue
         value = ctx.params[name]
         if name == "data":
@@ -210,11 +212,20 @@ def saved(ctx: click.Context, path: str) -> str:
 
 def _plain(parameter: click.Parameter, value: Any, folder: Path) -> Value:
     if isinstance(value, tuple):
-        return [str(v) for v in value]
+        return _as_table(parameter, value) or [str(v) for v in value]
     if getattr(parameter, "is_path", False) and value != "-":
         return _from(folder, value)
     plain: Value = value
     return plain
+
+
+def _as_table(parameter: click.Parameter, pairs: Sequence[str]) -> dict[str, str]:
+    """Return the pairs of ``COLUMN=VALUE`` as a table, which reads better; empty where they are not such."""
+    if getattr(parameter, "metavar", "") != "COLUMN=VALUE":
+        return {}
+    split = [pair.partition("=") for pair in pairs]
+    table = {column: value for column, _, value in split}
+    return table if len(table) == len(pairs) and all(c and v for c, _, v in split) else {}
 
 
 def _from(folder: Path, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,7 @@ from fairtest.cli.translate import in_options, options_by_argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["EXITS", "CarefulGroup", "show_traceback"]
+__all__ = ["EXITS", "CarefulGroup", "show_traceback", "uses_workspace"]
 
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
 EXITS = {
@@ -29,6 +30,7 @@ EXITS = {
 }
 """What the exit codes mean."""
 _TRACEBACK = "fairtest.traceback"
+_WORKSPACE = "fairtest.workspace"
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
 _HELP: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -65,10 +67,34 @@ class CarefulGroup(click.Group):
         """Run the command; with ``--traceback``, show where an error came from on its way out."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if words := _stored(ctx):
+                click.echo(err=True)  # after the ^C of the terminal, as click does
+                raise _Interrupted(words) from None
+            raise
         except Exception as error:
             if ctx.meta.get(_TRACEBACK) and not isinstance(error, click.exceptions.Exit | click.ClickException):
                 traceback.print_exc()
             raise
+
+
+class _Interrupted(Exception):  # noqa: N818 - nothing is wrong
+    """The user stopped a command that had done its work; says how to see it."""
+
+
+def uses_workspace(ctx: click.Context, workspace: ft.Workspace) -> None:
+    """Remember where the answer of a command will be stored."""
+    ctx.meta[_WORKSPACE] = workspace
+
+
+def _stored(ctx: click.Context) -> str:
+    """Return how to see the answer of a command that was interrupted; empty where it is not stored."""
+    workspace: ft.Workspace | None = ctx.meta.get(_WORKSPACE)
+    number = None if workspace is None else workspace.stored()
+    if workspace is None or number is None:
+        return ""
+    show = f"fairtest report {shlex.quote(str(workspace.path))} {number}"
+    return f"interrupted; the test set is spent and its report is stored. To see it: {show}"
 
 
 def show_traceback(function: Function) -> Function:
@@ -97,6 +123,9 @@ def _say(error: Exception, group: click.Group) -> int:
     """Write one line about an error and return the exit code."""
     if isinstance(error, click.Abort):
         _line("interrupted; no report was written.")
+        return INTERRUPTED
+    if isinstance(error, _Interrupted):
+        _line(str(error))
         return INTERRUPTED
     if isinstance(error, _HELP):
         error.show()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.errors import FOUND, show_traceback
+from fairtest.cli.errors import FOUND, show_traceback, uses_workspace
 from fairtest.cli.options import OUTPUT, TEST, Command, Option, with_options
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import say_known, wait_aloud
@@ -61,6 +61,7 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     opened = ft.Workspace(workspace)
     opened.caller.command = repeated(ctx, Path(workspace).name, NOT_REPEATED)
     wait_aloud(opened)
+    uses_workspace(ctx, opened)
     with StatusLine(quiet=options["quiet"]) as status:
         status(f"reading {opened.setup.name}")
         opened.check()

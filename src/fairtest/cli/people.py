@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 import fairtest as ft
+from fairtest.cli.errors import uses_workspace
 from fairtest.cli.repeat import repeated
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class People:
         else:
             with said_elsewhere():
                 self._source = ft.DataSource(self._data, **source_options)
-            say_known(self._source.table.n_rows, lambda: self._source.fingerprint)
+            say_known(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
         return self._source
 
     def settle(self) -> None:
@@ -72,12 +73,13 @@ class People:
             self._say(f"Made the workspace {self._place}, with a budget of {self._workspace.budget}.")
         self._workspace.caller.command = self._command(Path(self._data).name)
         wait_aloud(self._workspace)
+        uses_workspace(self._ctx, self._workspace)
 
     def report(self, investigation: Investigation) -> ft.Report:
         """Return what to show: from the store of the workspace, once it is there."""
         if self._workspace is not None:
             return self._workspace.report(investigation.results.test.number)
-        _note(self._source)
+        _note(self._source, self._question())
         report = ft.report([investigation])[0]
         return replace(report, repeat=self._command(report.data.name))
 
@@ -116,6 +118,16 @@ class People:
     def _command(self, data: str) -> str:
         return repeated(self._ctx, data, self._not_repeated)
 
+    def _question(self) -> str:
+        """Return a digest of what is asked and of whom, row by row: the same gives the same report, byte for byte."""
+        from hashlib import blake2b
+
+        from fairtest.data.fingerprint import fingerprint_in_order
+
+        options = repeated(self._ctx, "", self._not_repeated)
+        asked = "\n".join((ft.__version__, fingerprint_in_order(self._source.table), options))
+        return blake2b(asked.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
     def _say(self, text: str) -> None:
         if not self._options["quiet"]:
             click.echo(text, err=True)
@@ -147,12 +159,20 @@ def wait_aloud(workspace: ft.Workspace) -> None:
     workspace.caller.waiting = lambda words: click.echo(f"fairtest: {words} …", err=True)
 
 
-def say_known(rows: int, fingerprint: Callable[[], str], besides: str | None = None) -> None:
-    """Say that so many people with this fingerprint have been audited before, ``besides`` in one workspace."""
-    from fairtest.data.registry import audits_of, known_size
+def say_known(
+    rows: int,
+    fingerprint: Callable[[], str],
+    besides: str | None = None,
+    question: Callable[[], str] | None = None,
+) -> None:
+    """Say that so many people with this fingerprint have been audited before, ``besides`` in one workspace.
+
+    Nothing is said where the very same ``question`` was asked.
+    """
+    from fairtest.data.registry import audits_of, known_size, was_asked
 
     known = audits_of(fingerprint(), besides=besides) if known_size(rows) else []
-    if known:
+    if known and not (question and was_asked(fingerprint(), question())):
         told = "; ".join(map(str, known))
         click.echo(
             f"fairtest: warning: these people have been audited before: {told}. Unless this asks the same again, "
@@ -162,12 +182,12 @@ def say_known(rows: int, fingerprint: Callable[[], str], besides: str | None = N
         )
 
 
-def _note(source: ft.DataSource) -> None:
-    """Note that people were audited without a workspace."""
+def _note(source: ft.DataSource, question: str) -> None:
+    """Note that people were audited without a workspace, and by which question."""
     from fairtest.data.registry import note
     from fairtest.workspace.budget import now
 
-    note(source.fingerprint, source.table.n_rows, now())
+    note(source.fingerprint, source.table.n_rows, now(), question=question)
 
 
 def _as_kept(value: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-import fairtest as ft
 from fairtest.cli.errors import show_traceback
 from fairtest.cli.options import Command
 
@@ -24,4 +25,8 @@ def status(workspace: str) -> None:
 
     Reads the workspace only, not the data: it is quick, and free.
     """
-    click.echo(ft.Workspace(workspace).status())
+    from fairtest.workspace.sqlite import SQLiteLedger  # the ledger alone: the library need not be loaded
+    from fairtest.workspace.status import Status
+
+    ledger = SQLiteLedger.open(Path(workspace))
+    click.echo(Status(workspace, ledger.setup(), ledger.runs()))

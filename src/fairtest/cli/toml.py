@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Value", "toml_text"]
 
-Value = str | bool | int | float | list[str]
+Value = str | bool | int | float | list[str] | dict[str, str]
 
 
 def toml_text(sections: Mapping[str, Mapping[str, Value]]) -> str:
@@ -19,11 +19,11 @@ def toml_text(sections: Mapping[str, Mapping[str, Value]]) -> str:
 
     Examples
     --------
-    >>> print(toml_text({"test": {"protected": ["sex"], "max-depth": 3, "quiet": True}}), end="")
+    >>> print(toml_text({"test": {"protected": ["sex"], "reference": {"sex": "Male"}, "max-depth": 3}}), end="")
     [test]
     protected = ["sex"]
+    reference = { sex = "Male" }
     max-depth = 3
-    quiet = true
     """
     return "\n".join("\n".join(_table(name, values)) + "\n" for name, values in sections.items() if values)
 
@@ -52,6 +52,8 @@ def _value(value: Value) -> str:
         return _string(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_string, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key_text(k)} = {_string(v)}' for k, v in value.items())} }}"
     return repr(value)
 
 

@@ -177,11 +177,14 @@ class Context:
                 return False
         return True
 
-    def mask(self, frame: Any) -> BoolArray:
-        """Return which rows of a pandas or polars frame, or of an Arrow table, are in the context."""
+    def mask(self, frame: Any, missing: Iterable[object] = ()) -> BoolArray:
+        """Return which rows of a pandas or polars frame, or of an Arrow table, are in the context.
+
+        ``missing`` are the values that stand for a missing one, as they were given to the source.
+        """
         rows = np.ones(row_count(frame), dtype=bool)
         for p in self.predicates:
-            rows &= rows_where(frame, p.column, p.op, p.value, p.order)
+            rows &= rows_where(frame, p.column, p.op, p.value, p.order, missing)
         return rows
 
 

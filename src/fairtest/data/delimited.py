@@ -276,11 +276,12 @@ def _well_quoted(data: bytes, separator: str) -> bool:
 def _slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
     """Read with Python's own reader, which names the line of a row that does not fit."""
     rows: list[list[str]] = []
+    fields = "1 field" if len(header) == 1 else f"{len(header)} fields"
     try:
         for line, record in _records(data, separator):
             if record and len(record) != len(header):
                 raise InputError(
-                    f"{where}, line {line}: every row must have {len(header)} fields, as the header has. "
+                    f"{where}, line {line}: every row must have {fields}, as the header has. "
                     f"Got {len(record)}. Mend the line, or pass delimiter= if the fields are parted otherwise."
                 )
             if record:

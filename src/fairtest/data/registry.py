@@ -4,10 +4,12 @@ A test set answers once, and a workspace keeps to that. Nothing can keep a perso
 outside of it, in another order or format, with another seed; but they should know that they do. So the command line and
 workspaces note when a test set is spent, and a new source of the same people gives a warning.
 
-What is stored: the fingerprint, the number of rows, how many test sets were spent and when, and the workspace's id and
-folder. Nothing of the data. The file is ``registry.sqlite`` in ``FAIRTEST_HOME``, else in the user's data folder
-(``XDG_DATA_HOME/fairtest``, else ``~/.local/share/fairtest``; on macOS ``~/Library/Application Support/fairtest``, on
-Windows ``%LOCALAPPDATA%\fairtest``). ``FAIRTEST_REGISTRY=off`` turns all of it off.
+What is stored: the fingerprint, the number of rows, how many test sets were spent and when, the workspace's id and
+folder, and a digest of each question that was asked without a workspace: who asks the very same again learns nothing
+new, and gets no warning. Nothing of the data. The file is ``registry.sqlite`` in ``FAIRTEST_HOME``, else in the user's
+data folder (``XDG_DATA_HOME/fairtest``, else ``~/.local/share/fairtest``; on macOS
+``~/Library/Application Support/fairtest``, on Windows ``%LOCALAPPDATA%\fairtest``). ``FAIRTEST_REGISTRY=off`` turns all
+of it off.
 
 It is a help, not a safeguard: where the file cannot be read or written, nothing happens.
 """
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-__all__ = ["Audits", "audits_of", "home", "known_size", "note", "said_elsewhere", "warned_elsewhere"]
+__all__ = ["Audits", "audits_of", "home", "known_size", "note", "said_elsewhere", "warned_elsewhere", "was_asked"]
 
 FILE = "registry.sqlite"
 SWITCH, HOME = "FAIRTEST_REGISTRY", "FAIRTEST_HOME"
@@ -42,6 +44,10 @@ CREATE TABLE IF NOT EXISTS audits (
 NOTE = """
 INSERT INTO audits VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (fingerprint, workspace)
 DO UPDATE SET spent = spent + 1, folder = excluded.folder, last = excluded.last"""
+QUESTIONS = """
+CREATE TABLE IF NOT EXISTS questions (
+    fingerprint TEXT NOT NULL, question TEXT NOT NULL, PRIMARY KEY (fingerprint, question)
+)"""
 
 _elsewhere: ContextVar[bool] = ContextVar("elsewhere", default=False)
 
@@ -80,8 +86,8 @@ def home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "fairtest"
 
 
-def note(fingerprint: str, rows: int, when: str, workspace: str = "", folder: str = "") -> None:
-    """Note that a test set was spent on these people."""
+def note(fingerprint: str, rows: int, when: str, workspace: str = "", folder: str = "", question: str = "") -> None:
+    """Note that a test set was spent on these people; a ``question`` that was asked before counts once."""
     if _off():
         return
     import sqlite3  # not loaded by those who have no registry
@@ -90,7 +96,16 @@ def note(fingerprint: str, rows: int, when: str, workspace: str = "", folder: st
         home().mkdir(parents=True, exist_ok=True)
         with closing(_connected("rwc")) as database, database:
             database.execute(SCHEMA)
-            database.execute(NOTE, (fingerprint, rows, workspace, folder, when))
+            database.execute(QUESTIONS)
+            asked = (fingerprint, question)
+            new = database.execute("INSERT OR IGNORE INTO questions VALUES (?, ?)", asked).rowcount if question else 1
+            if new:
+                database.execute(NOTE, (fingerprint, rows, workspace, folder, when))
+
+
+def was_asked(fingerprint: str, question: str) -> bool:
+    """Whether this very question was put to these people before, without a workspace."""
+    return bool(_read("SELECT 1 FROM questions WHERE fingerprint = ? AND question = ?", fingerprint, question))
 
 
 def known_size(rows: int) -> bool:
@@ -123,7 +138,7 @@ def _off() -> bool:
     return os.environ.get(SWITCH, "").lower() in {"off", "0", "no", "false"}
 
 
-def _read(query: str, value: object) -> list[tuple[Any, ...]]:
+def _read(query: str, *values: object) -> list[tuple[Any, ...]]:
     if _off():
         return []
     import sqlite3
@@ -132,7 +147,7 @@ def _read(query: str, value: object) -> list[tuple[Any, ...]]:
         if not (home() / FILE).is_file():
             return []
         with closing(_connected("ro")) as database:
-            return database.execute(query, (value,)).fetchall()
+            return database.execute(query, values).fetchall()
     except (sqlite3.Error, OSError, RuntimeError):
         return []
 

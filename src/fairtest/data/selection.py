@@ -10,11 +10,13 @@ import polars as pl
 
 from fairtest.data.frames import library_of, raw_column
 from fairtest.data.levels import as_floats, encode
+from fairtest.data.normal import without
+from fairtest.data.readers import values_for_missing
 from fairtest.data.table import EPOCH
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairtest.types import BoolArray, FloatArray, Level
 
@@ -42,6 +44,7 @@ def rows_where(
     op: str,
     value: Level | Sequence[Level] | None = None,
     order: Sequence[Level] = (),
+    missing: Iterable[object] = (),
 ) -> BoolArray:
     """Return which rows of a frame satisfy one predicate.
 
@@ -55,6 +58,8 @@ def rows_where(
         The threshold, the value, or the values for ``"in"``.
     order
         The levels from low to high, for a threshold on an ordered column.
+    missing
+        Values that stand for a missing one.
 
     Examples
     --------
@@ -62,6 +67,8 @@ def rows_where(
     [True, False, False]
     >>> rows_where({"grade": ["low", "high", "mid"]}, "grade", ">", "low", ["low", "mid", "high"]).tolist()
     [False, True, True]
+    >>> rows_where({"age": [30, -1, 50]}, "age", "<=", 42, missing=[-1]).tolist()
+    [True, False, False]
     """
     if op not in OPERATORS:
         raise InputError(f"The 'op' parameter must be one of {', '.join(map(repr, OPERATORS))}. Got {op!r} instead.")
@@ -70,7 +77,7 @@ def rows_where(
             "The rows of a context can be found in a pandas or polars frame, an Arrow table or a dictionary of "
             f"columns. Got {type(frame).__name__} instead."
         )
-    raw = raw_column(frame, column)
+    raw = without(raw_column(frame, column), values_for_missing(missing))
     if raw.values is None:
         raise InputError(f"Column {column!r} holds nested values, which no context can select by.")
     if op == "missing":

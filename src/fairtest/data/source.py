@@ -136,7 +136,7 @@ class DataSource:
                 "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
-        self.seed = _whole("seed", seed, "any whole number from 0", least=0)
+        self.seed = _whole("seed", seed, "it settles who is in which set", least=0)
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
         kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}

@@ -39,6 +39,8 @@ class Investigation(ABC):
     """The output before it was restricted to the people it is about; None where it is about everybody."""
     explained_by: tuple[str, ...] = ()
     """Explanatory attributes that were added to explain what was found without them."""
+    explains: tuple[int, int] | None = None
+    """For an explanation: the number of the run whose groups are asked about again, and how many they are."""
     notes: tuple[str, ...] = ()
     """Remarks that the report must have."""
 

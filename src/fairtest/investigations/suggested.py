@@ -27,10 +27,13 @@ PROTECTED = frozenset(
 
 OUTPUT = frozenset(
     [
-        "accepted", "admission", "admitted", "approval", "approved", "decision", "denied", "granted", "hired", "income",
-        "outcome", "predicted", "prediction", "promoted", "rejected", "score", "selected",
+        "accepted", "admission", "admitted", "approval", "approved", "decision", "denied", "granted", "hired",
+        "outcome", "predicted", "prediction", "promoted", "rejected", "selected",
     ]
 )  # fmt: skip
+"""What an application decides."""
+PERHAPS_OUTPUT = frozenset(["income", "score"])
+"""What an application may say of people, and may as well be told of them: an output where nothing else is."""
 OUTPUT_ALONE = frozenset(["class", "label", "output", "price", "response", "result", "target", "y"])
 """Words that say it only where they are the whole name."""
 PREDICTED = frozenset(["pred", "predicted", "prediction", "predictions", "said", "yhat"])
@@ -55,9 +58,18 @@ def suggested_roles(table: Table) -> dict[str, Suggestion]:
     >>> people = read_table({"sex": ["f", "m", "f"], "city": ["x", "y", "z"], "hired": [1, 0, 1]})
     >>> {name: s.role for name, s in suggested_roles(people).items()}
     {'sex': 'protected', 'city': 'contextual', 'hired': 'output'}
+
+    The income of people is what they are asked about, unless nothing else could be:
+
+    >>> applicants = read_table({"income": [1.5, 2.5, 3.5], "approved": [1, 0, 1]})
+    >>> {name: s.role for name, s in suggested_roles(applicants).items()}
+    {'income': 'contextual', 'approved': 'output'}
     """
     roles = {name: _role(column) for name, column in table.columns.items()}
-    if not any(s.role == "output" for s in roles.values()):
+    weak = {n for n, s in roles.items() if s.role == "output" and not _said(n, OUTPUT | PREDICTED | OUTPUT_ALONE)}
+    if any(s.role == "output" and n not in weak for n, s in roles.items()):
+        roles |= dict.fromkeys(weak, Suggestion("contextual", ""))
+    else:
         *_, last = table.columns.values()
         if roles[last.name].role == "contextual" and last.kind is Kind.BINARY:
             roles[last.name] = Suggestion("output", "the last column, and it has two values")
@@ -68,7 +80,11 @@ def _role(column: Column) -> Suggestion:
     if (unusable := _unusable(column)) is not None:
         return Suggestion("left out", unusable)
     comparable = column.kind is Kind.NUMERIC or len(column.levels) <= MOST_LEVELS
-    for role, vocabulary in (("protected", PROTECTED), ("truth", TRUTH), ("output", OUTPUT | PREDICTED)):
+    for role, vocabulary in (
+        ("protected", PROTECTED),
+        ("truth", TRUTH),
+        ("output", OUTPUT | PREDICTED | PERHAPS_OUTPUT),
+    ):
         if comparable and (word := _said(column.name, vocabulary)):
             return Suggestion(role, f"its name says '{word}'")
     if comparable and words(column.name)[:2] in ([word] for word in OUTPUT_ALONE):

@@ -263,6 +263,7 @@ def explain_told(
         found.append(again)
         left_out += barred
     conditional.training = Training(before.training, tuple(found))
+    conditional.explains = before.test.number, sum(len(again.contexts) for again in found)
     if left_out:
         note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
         conditional.notes = (note,)

@@ -157,7 +157,8 @@ def _command(path: str, table: Table, named: Mapping[str, Sequence[str]]) -> str
     predicted = next((o for o in outputs if set(o.casefold().split("_")) & PREDICTED), None)
     truth = next(iter(named["truth"]), None)
     command = "errors" if predicted and truth else "test"
-    output = predicted if command == "errors" else next(iter(outputs), None)
+    binary = [o for o in outputs if table[o].kind is Kind.BINARY]
+    output = predicted if command == "errors" else next(reversed(binary or outputs), None)
     parts = [f"fairtest {command} {shlex.quote(path)}"]
     parts += [words_of("-p", p) for p in named["protected"]] or ["-p COLUMN"]
     parts.append(words_of("-o", output) if output else "-o COLUMN")

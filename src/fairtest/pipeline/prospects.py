@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.contexts.cuts import conditions_of
-from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import Found, FoundLabels
 from fairtest.data.holdout import TRAIN
 from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
@@ -21,7 +20,6 @@ from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
 from fairtest.reporting.assemble import TestChoices
-from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +54,8 @@ class Prospect:
     detectable
         How large an effect there the test set would confirm with a chance of 80 %; None where no effect is so large,
         or it cannot be said.
+    copies
+        How many other contexts hold nearly the same people, with less evidence.
     """
 
     context: Context
@@ -64,11 +64,14 @@ class Prospect:
     effect: float | None
     evidence: float
     detectable: float | None
+    copies: int = 0
 
 
 @dataclass(frozen=True)
 class Prospects:
-    """What training found for one question: everybody first, then the strongest contexts, near-copies left out.
+    """What training found for one question: everybody first, then the contexts with the most evidence.
+
+    Near-copies of a context are folded into it.
 
     Attributes
     ----------
@@ -105,21 +108,23 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     prior, expected, starts = _family(investigation, pairs, settings.train_share)
     found = []
     for (question, all_found), start in zip(pairs, starts, strict=True):
-        at = _strongest(source, question, all_found, most)
+        groups = _strongest(source, all_found, most)
+        at = np.array([group[0] for group in groups], dtype=np.int64)
         some = put(source, question, _some(all_found, at))
         measured = measure(engine_of(source), [some], settings)[0]
         allowed = critical_p(chosen, expected, prior, settings.level, start + at)
         sizes = _possible(question.metric, _detectable(measured, allowed, settings))
         labels = _labels(question, all_found, at)
         shown = (
-            Prospect(context, label, int(n), _known(effect), float(z), _known(size))
-            for context, label, n, effect, z, size in zip(
+            Prospect(context, label, int(n), _known(effect), float(z), _known(size), len(group) - 1)
+            for context, label, n, effect, z, size, group in zip(
                 some.contexts,
                 labels,
                 measured.contexts.size,
                 measured.contexts.effect,
                 all_found.evidence[at],
                 sizes,
+                groups,
                 strict=True,
             )
         )
@@ -151,27 +156,24 @@ def _family(
     return prior, expected_p(known, np.concatenate(chosen), share), starts
 
 
-def _strongest(source: DataSource, question: Question, found: Found, most: int) -> IntArray:
-    """Return where the population and the strongest contexts are, near-copies left out.
+def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:
+    """Return the population and the contexts with the most evidence, each followed by its near-copies.
 
-    Strength is the lower bound of the effect, as in reports. Labels, and metrics that have no bound, go by evidence.
+    By evidence, and not by the lower bound of the effect as in reports: it is what the test goes by, and what the table
+    shows. Contexts are led by the strongest of them, not by the simplest as in reports: nothing is confirmed yet.
     """
     if isinstance(found, FoundLabels):
-        return np.asarray(np.argsort(-found.evidence, kind="stable")[:most])
-    contexts = found.contexts
-    strength = found.evidence
+        return [[i] for i in np.argsort(-found.evidence, kind="stable")[:most].tolist()]
+    names = [str(context) for context in found.contexts]
+    order = sorted(range(1, len(names)), key=lambda i: (-found.evidence[i], names[i]))[: most * COPIES]
+    if not order:
+        return [[0]]
     engine = engine_of(source)
-    conditions = conditions_of(contexts, engine.axis)
-    if question.metric.summary is not SummaryKind.ROWS:
-        target = question.search_target(source)
-        bound = Strength(question.metric, "bound")(target.wrap(engine.tables(TRAIN, conditions, target)))
-        strength = np.nan_to_num(bound, nan=-np.inf)
-    names = [str(context) for context in contexts]
-    order = sorted(range(1, len(names)), key=lambda i: (-strength[i], names[i]))[: most * COPIES]
-    members = engine.members(TRAIN, [conditions[i] for i in order])
-    bounds = np.maximum(strength[order], 0.0)
-    groups = fold([contexts[i] for i in order], members, found.sign[order], bounds) if order else []
-    return np.array([0, *(order[group[0]] for group in groups[:most])], dtype=np.int64)
+    contexts = [found.contexts[i] for i in order]
+    members = engine.members(TRAIN, conditions_of(contexts, engine.axis))
+    folded = fold(contexts, members, found.sign[order], found.evidence[order])
+    groups = sorted(sorted(group) for group in folded)
+    return [[0], *([order[i] for i in group] for group in groups[:most])]
 
 
 def _some(found: Found, at: IntArray) -> Found:

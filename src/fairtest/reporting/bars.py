@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairtest.inference.finding import CountTable
 from fairtest.inference.rates import rates_with_intervals
 from fairtest.reporting import figures
-from fairtest.reporting.numbers import count, rate
+from fairtest.reporting.numbers import rate
 from fairtest.reporting.phrases import capitalised, named_groups, outcome_words, told_row, totals
 from fairtest.reporting.tables import display_width, shortened
 
@@ -89,7 +89,7 @@ def _bar(stem: Stem | None, room: int) -> str:
 # Effects ------------------------------------------------------------------------------------------------------------
 
 
-def forest_lines(rows: Sequence[ForestRow], scale: Scale, width: int, ink: Ink) -> list[str]:
+def forest_lines(rows: Sequence[ForestRow], scale: Scale, names: Names, width: int, ink: Ink) -> list[str]:
     """Return effects with their simultaneous intervals on one axis, beside the numbers; without the axis if narrow.
 
     A diamond is the whole, a dot one of its parts; both are hollow where the link is not clear. The dotted line is the
@@ -99,12 +99,12 @@ def forest_lines(rows: Sequence[ForestRow], scale: Scale, width: int, ink: Ink) 
     if axis is None:
         return []
     numbers = [estimate_with(row.part, scale) for row in rows]
-    people = [f"{count(row.part.size)} people" for row in rows]
+    people = [names.number_of(row.part.size) for row in rows]
     fixed = max(map(len, numbers)) + max(map(len, people)) + 2 * len(_GAP)
-    names = max(display_width(row.name) for row in rows)
-    plot = min(width - fixed - min(names, 2 * width // 5) - len(_GAP), _WIDEST_PLOT)
+    longest = max(display_width(row.name) for row in rows)
+    plot = min(width - fixed - min(longest, 2 * width // 5) - len(_GAP), _WIDEST_PLOT)
     plot = plot if plot >= _NARROWEST_PLOT else 0
-    label = min(names, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
+    label = min(longest, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
     whole = next((row.part.effect for row in rows if row.whole), None)
     reference = None if whole is None else _column(axis.at(scale.at(whole)), plot)
     lines = []

@@ -249,6 +249,9 @@ class Report:
         How it was chosen: ``"declared"`` by the user, ``"true"`` (True or 1), or only the ``"rarer"`` of two values.
     explanatory
         The attributes conditioned on.
+    explains
+        For an explanation: the number of the run whose groups it asks about again, and how many they are, the whole
+        population of each protected attribute included.
     attributes
         One entry for each protected attribute, in the order given.
     family
@@ -285,6 +288,7 @@ class Report:
     errors: ErrorNote | None = None
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
+    explains: tuple[int, int] | None = None
     names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
 

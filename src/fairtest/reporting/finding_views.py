@@ -8,7 +8,7 @@ from fairtest.inference.finding import CountTable
 from fairtest.reporting import guide
 from fairtest.reporting.impact import impact_words
 from fairtest.reporting.numbers import base_metric, count, fixed, rate, scale_for, typeset, typeset_p
-from fairtest.reporting.phrases import capitalised, context_words, level_words, one_line
+from fairtest.reporting.phrases import capitalised, context_words, one_line
 from fairtest.reporting.rate_clauses import is_two_by_two
 from fairtest.reporting.simpson import SIMPSON
 from fairtest.reporting.strata_views import strata_view
@@ -43,7 +43,7 @@ def finding_view(report: Report, attribute: AttributeReport, finding: Finding, s
         "size": finding.size,
         "estimate": f"{abs(finding.effect or 0.0):.6g}",
         "predicates": [one_line(str(predicate)) for predicate in finding.predicates],
-        "table": table_view(finding.table, report.settings.min_size),
+        "table": table_view(finding.table, report.settings.min_size, report.names),
         "facts": [(name, typeset(value), typeset(small)) for name, value, small in facts],
         "strata": strata_view(report, finding, scale),
         "notes": [_titled(typeset(one_line(note))) for note in finding.notes],
@@ -75,7 +75,8 @@ def _facts(report: Report, attribute: AttributeReport, finding: Finding, scale: 
         yield from _ratio(report, finding)
         yield _how_sure(report, finding)
     part = guide.share_of(report, finding)
-    yield "People", count(finding.size), "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
+    people = capitalised(report.names.people)
+    yield people, count(finding.size), "" if part is None else f"{rate(part)} of the {guide.measured_set(report)}"
     yield from _against(attribute, finding, scale)
 
 
@@ -103,11 +104,16 @@ def _gap(report: Report, finding: Finding) -> Iterator[Fact]:
     scale = scale_for("DIFF")
     interval = "" if finding.gap_interval is None else f"{scale.interval(finding.gap_interval)} single"
     small = "all together" if report.explanatory else ""
-    yield "Gap in rates", scale.estimate(finding.gap), "; ".join(filter(None, (interval, _order(table, "−"), small)))
+    yield (
+        "Gap in rates",
+        scale.estimate(finding.gap),
+        "; ".join(filter(None, (interval, _order(report, table, "−"), small))),
+    )
 
 
-def _order(table: CountTable, sign: str) -> str:
-    return f"{level_words(table.columns[1])} {sign} {level_words(table.columns[0])}"
+def _order(report: Report, table: CountTable, sign: str) -> str:
+    reference, compared = (report.names.short(table.protected, group) for group in table.columns)
+    return f"{compared} {sign} {reference}"
 
 
 def _ratio(report: Report, finding: Finding) -> Iterator[Fact]:
@@ -116,7 +122,7 @@ def _ratio(report: Report, finding: Finding) -> Iterator[Fact]:
         scale = scale_for("RATIO")
         bounds = finding.ratio_interval
         interval = "" if bounds is None else scale.interval((bounds[0] - 1, bounds[1] - 1)) + " single"
-        small = "; ".join(filter(None, (interval, _order(finding.table, "÷"))))
+        small = "; ".join(filter(None, (interval, _order(report, finding.table, "÷"))))
         yield "Ratio", scale.number(finding.ratio - 1), small
     if (lowest := impact_words(report, finding)) is not None:
         yield "Impact ratio", *lowest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.inference.multiplicity import corrections
 from fairtest.reporting.impact import four_fifths
 from fairtest.reporting.numbers import base_metric, count
-from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line, spoken
+from fairtest.reporting.phrases import distinct_columns, joined, level_words, one_line
 from fairtest.reporting.reused import how_done, promise, whose_numbers
 from fairtest.reporting.wording import headline, verdict
 
@@ -80,10 +80,11 @@ def title(report: Report) -> str:
 
 def eyebrow(report: Report) -> str:
     """Return the line above the answer: kind, data, people, attributes and output."""
-    names = ", ".join(one_line(a.name) for a in report.attributes)
-    given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
-    people = f"{count(report.data.rows)} people"
-    asked = f"{names} → {one_line(report.subject)}{given}"
+    written = report.names.written
+    names = ", ".join(written(a.name) for a in report.attributes)
+    given = f", given {', '.join(map(written, report.explanatory))}" if report.explanatory else ""
+    people = report.names.number_of(report.data.rows)
+    asked = f"{names} → {written(report.subject)}{given}"
     return " · ".join(("FairTest", report.kind, one_line(report.data.name), people, asked))
 
 
@@ -102,7 +103,9 @@ def metric_label(report: Report, metric: str) -> str:
     """Return what a metric measures, in a word or two, and its name."""
     known = _METRICS.get(base_metric(metric))
     label = known[0] if known else one_line(metric)
-    return f"{label}, within {' and '.join(map(spoken, report.explanatory))}" if report.explanatory else label
+    return (
+        f"{label}, within {' and '.join(map(report.names.column, report.explanatory))}" if report.explanatory else label
+    )
 
 
 def metric_notes(report: Report) -> list[tuple[str, str]]:
@@ -121,12 +124,9 @@ def funnel(report: Report) -> list[tuple[int, str]]:
     settings = report.settings
     shown_populations = sum(f.significant for f in report.populations)
     besides = f", {count(shown_populations)} of them the whole population" if shown_populations else ""
-    candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
+    them = "it" if report.reported == 1 else "them"
     return [
-        (
-            report.looked_at,
-            "groups fixed beforehand" if undivided(report) else f"{candidates} looked at on the training set",
-        ),
+        _first_step(report),
         (report.tested, f"hypotheses {_tested(report)} the test set, populations included"),
         (
             report.significant,
@@ -134,9 +134,25 @@ def funnel(report: Report) -> list[tuple[int, str]]:
         ),
         (
             report.reported,
-            f"reported: no larger group around them shows as strong a link{besides}" if report.reported else "reported",
+            f"reported: no larger group around {them} shows as strong a link{besides}"
+            if report.reported
+            else "reported",
         ),
     ]
+
+
+def _first_step(report: Report) -> tuple[int, str]:
+    """Return what a report begins with: what was looked at, or the groups of the run that it explains."""
+    if report.explains is not None:
+        run, number = report.explains
+        groups = "group" if number == 1 else "groups"
+        only = report.labels is None and number == len(report.attributes)
+        which = "everyone; no other was significant" if only else "everyone, and where the link was significant"
+        return number, f"{groups} of run {run} asked about again: {which}"
+    if undivided(report):
+        return report.looked_at, "groups fixed beforehand"
+    candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
+    return report.looked_at, f"{candidates} looked at on the training set"
 
 
 def _tested(report: Report) -> str:
@@ -159,11 +175,14 @@ def per_cent(share: float) -> str:
 def how_sure(report: Report) -> str:
     """Return what the level of the tests promises, and what it does not."""
     data, settings = report.data, report.settings
-    output = "a label" if report.kind == "discovery" else spoken(report.subject)
-    by = joined([spoken(a.name) for a in report.attributes] or ["nothing"], "or")
-    text = f"The groups were chosen on {count(data.train)} people and tested on {count(data.test)} others. "
+    called, number_of = report.names.column, report.names.number_of
+    output = "a label" if report.kind == "discovery" else called(report.subject)
+    by = joined([called(a.name) for a in report.attributes] or ["nothing"], "or")
+    text = f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others. "
+    if report.explains is not None:
+        text = f"The groups are those of run {report.explains[0]}, tested again on {number_of(data.test)} new to it. "
     if undivided(report):
-        text = f"All {count(data.rows)} people were tested, in groups that were fixed beforehand. "
+        text = f"All {number_of(data.rows)} were tested, in groups that were fixed beforehand. "
     if report.reuse is not None:
         text = f"{whose_numbers(report)} {promise(report, report.reuse)} "
     elif settings.correction.lower().startswith(_FALSE_DISCOVERY):
@@ -171,7 +190,8 @@ def how_sure(report: Report) -> str:
     else:
         text += f"The chance that even one reported link is a fluke is at most {per_cent(settings.level)}"
         text += (
-            f", and {per_cent(1 - settings.conf)} over all {settings.budget} test sets. "
+            f", and {per_cent(1 - settings.conf)} over {'both' if settings.budget == 2 else f'all {settings.budget}'} "
+            "test sets. "
             if settings.budget > 1
             else ". "
         )
@@ -190,15 +210,19 @@ def left_out(report: Report) -> list[tuple[str, str]]:
     """Return what is not shown: how much of it, and why."""
     lines = []
     if weak := max(report.tested - report.significant, 0):
-        why = "no link seen, or not enough people to see one"
+        people = report.names.people
+        why = f"no link seen, or not enough {people} to see one"
         if report.explanatory:
-            why += f"; groups of people with {distinct_columns(report.explanatory)} count here too, and are shown below"
+            alike = distinct_columns(report.explanatory, report.names)
+            why += f"; groups of {people} with {alike} count here too, and are shown below"
         lines.append((_many(weak, "hypothesis", "hypotheses"), f"not {_significant(report)}: {why}"))
     if covered := max(report.significant - report.reported, 0):
         copies = sum(f.folded for f in report.findings)
-        why = f"{_significant(report)}, but no stronger than a larger group that contains them, or not visibly so"
+        them = "it" if covered == 1 else "them"
+        why = f"{_significant(report)}, but no stronger than a larger group that contains {them}, or not visibly so"
         if copies:
-            why += f", or a link that is that of a group shown, with which they share people ({count(copies)})"
+            shared = f"with which they share {report.names.people} ({count(copies)})"
+            why += f", or a link that is that of a group shown, {shared}"
         lines.append((_many(covered, "group"), why))
     if untestable := sum(a.untestable for a in report.attributes):
         lines.append(
@@ -223,7 +247,7 @@ def left_out_line(report: Report) -> str:
         parts.append(f"{count(covered)} {_significant(report)} but no stronger than a group that contains them")
     people = max((a.left_out for a in report.attributes), default=0)
     if people:
-        parts.append(f"{_many(people, 'person', 'people')} with a value missing")
+        parts.append(f"{report.names.number_of(people)} with a value missing")
     return f"Left out: {', '.join(parts)}." if parts else "Nothing that was tested is left out."
 
 
@@ -231,11 +255,11 @@ def _rare_labels(report: Report) -> list[tuple[str, str]]:
     """Return how many labels were too rare to be looked at, for each attribute where that differs."""
     if report.labels is None:
         return []
-    few = f"that fewer than about {count(report.labels.min_people)} people have, or have not (min people)"
+    few = f"that fewer than about {report.names.number_of(report.labels.min_people)} have, or have not (min people)"
     rare = {a.rare: a for a in report.attributes if a.rare}
     named = len(report.attributes) > 1 and len({a.rare for a in report.attributes}) > 1
     return [
-        (_many(number, "label"), few + (f", among those with {spoken(a.name)}" if named else ""))
+        (_many(number, "label"), few + (f", among those with {report.names.column(a.name)}" if named else ""))
         for number, a in rare.items()
     ]
 
@@ -249,8 +273,8 @@ def _others(report: Report) -> Iterator[tuple[str, str]]:
     for attribute in (a for a in report.attributes if a.outside):
         by = f" (by {one_line(attribute.name)})" if len(report.attributes) > 1 else ""
         who = f"of the {measured_set(report)} have {truth} = {other}"
-        why = f"{who}: the {subject} is about people with {truth} = {value}{by}"
-        yield f"{count(attribute.outside)} people", why
+        why = f"{who}: the {subject} is about {report.names.people} with {truth} = {value}{by}"
+        yield report.names.number_of(attribute.outside), why
 
 
 def _many(number: int, one: str, several: str | None = None) -> str:
@@ -260,8 +284,8 @@ def _many(number: int, one: str, several: str | None = None) -> str:
 def _missing_people(report: Report, attribute: AttributeReport) -> tuple[str, str]:
     truth = () if report.errors is None else (report.errors.truth,)
     names = dict.fromkeys((attribute.name, report.output, *truth, *report.explanatory))
-    columns = joined([one_line(c) for c in names], "or")
-    return f"{count(attribute.left_out)} people", f"of the {measured_set(report)} have no value for {columns}"
+    columns = joined([report.names.written(c) for c in names], "or")
+    return report.names.number_of(attribute.left_out), f"of the {measured_set(report)} have no value for {columns}"
 
 
 def left_out_columns(report: Report) -> list[tuple[str, str]]:
@@ -288,33 +312,59 @@ def method(report: Report) -> str:
         if settings.budget == 1
         else f"{settings.budget} test sets, of which this is number {settings.set}"
     )
-    sizes = f"{count(data.train)} people to look for groups, and {sets} ({count(data.test)} people)"
-    within = f", comparing only people with {distinct_columns(report.explanatory)}" if report.explanatory else ""
+    number_of, people = report.names.number_of, report.names.people
+    sizes = f"{number_of(data.train)} to look for groups, and {sets} ({number_of(data.test)})"
+    alike = distinct_columns(report.explanatory, report.names) if report.explanatory else ""
+    within = f", comparing only {people} with {alike}" if report.explanatory else ""
     if report.reuse is not None:
         return how_done(report, report.reuse, _corrected(report), within)
     ordered = "simultaneous" if settings.preset == "paper" else "single"
     chosen = (
-        f"The {count(data.rows)} people were divided at random: {sizes}. "
+        f"The {number_of(data.rows)} were divided at random: {sizes}. "
         f"On the first, {_searched(report)}{within}. "
         f"On the test set, untouched until then, each was tested once. "
     )
     if undivided(report):
         chosen = (
-            f"All {count(data.rows)} people were used for one question. The groups are all those that a few "
+            f"All {number_of(data.rows)} were used for one question. The groups are all those that a few "
             f"conditions on the columns make, whatever the output; each was tested once{within}. "
         )
     return (
         f"{chosen}"
         f"{_corrected(report)} "
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
-        f"effect alone; both stand at {per_cent(1 - settings.level)}. "
+        f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharper(report)}"
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
         f"not lead on luck. Nothing was added to any count."
     )
 
 
+def _sharper(report: Report) -> str:
+    """Return why a link is called clear though its interval has no link in it; empty where that does not happen."""
+    found, level = (*report.populations, *report.findings), report.settings.level
+    if not any(_reaches_none(f, level) or any(_reaches_none(s, level) for s in f.strata) for f in found):
+        return ""
+    return (
+        "The tests are sharper than the simultaneous intervals: they go step by step, and those of groups with more "
+        "evidence in the training set have a larger level. So a link can be clear though this interval reaches past "
+        "none. "
+    )
+
+
+def _reaches_none(part: Finding | Stratum, level: float) -> bool:
+    if part.interval is None or part.p_value is None or part.p_value > level:
+        return False
+    low, high = part.interval
+    return low <= 0 <= high
+
+
 def _searched(report: Report) -> str:
     """Return what was done with the training set."""
+    if report.explains is not None:
+        return (
+            f"groups had been searched for; everyone, and those that were significant in run {report.explains[0]}, are "
+            "asked about again"
+        )
     if report.labels is None:
         return "groups were searched for in which the link between attribute and output is strong"
     return (
@@ -342,7 +392,11 @@ def interval_level(report: Report) -> str:
 
 def stratum_words(report: Report, stratum: Stratum) -> str:
     """Return in a few words what one stratum says."""
-    return verdict(stratum, report.settings.level) if report.reuse is None else "of the training set, not tested"
+    return (
+        verdict(stratum, report.settings.level, report.names)
+        if report.reuse is None
+        else "of the training set, not tested"
+    )
 
 
 def undivided(report: Report) -> bool:
@@ -374,7 +428,7 @@ def settings_lines(report: Report) -> list[tuple[str, str]]:
         ),
         ("Fingerprint", data.fingerprint),
         ("Settings", " · ".join(_setting(k, v) for k, v in asdict(report.settings).items() if v is not None)),
-        *[(spoken(a.name), _roles(report, a)) for a in report.attributes],
+        *[(report.names.column(a.name), _roles(report, a)) for a in report.attributes],
         *_label_settings(report),
     ]
     others = "".join(f", {name} {version}" for name, version in report.versions)

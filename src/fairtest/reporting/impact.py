@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import fixed
-from fairtest.reporting.phrases import level_words, rates_of, spoken, totals
+from fairtest.reporting.phrases import rates_of, totals
 
 if TYPE_CHECKING:
     from fairtest.inference.finding import Finding
@@ -60,7 +60,7 @@ def impact_words(report: Report, finding: Finding) -> tuple[str, str] | None:
         return None
     known = [(ratio, g) for g, ratio in enumerate(ratios) if ratio is not None]
     (lowest, group), (_, best) = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
-    names = [level_words(c) for c in finding.table.columns]
+    names = [report.names.short(finding.table.protected, c) for c in finding.table.columns]
     return fixed(lowest, 2), f"{names[group]} ÷ {names[best]}; {four_fifths(report, finding)}"
 
 
@@ -68,13 +68,15 @@ def law_words(report: Report) -> list[tuple[str, str]]:
     """Return what two texts say about such ratios, as facts; nothing where no ratio is shown."""
     if not any(impact_ratios(report, f) for f in (*report.populations, *report.findings)):
         return []
-    value = f"{spoken(report.output)} = {report.favourable}"
+    assert report.favourable is not None  # or there were no ratios
+    value = report.names.pair(report.output, report.favourable)
     chosen = "was declared favourable" if report.favourable_is == "declared" else "is taken for the favourable output"
     return [
         (
             "Impact ratio",
             f"the rate of {value} in a group divided by the rate of the group with the highest ({value} {chosen}). "
-            "Groups that are under 2 % of the people have none. It is a ratio of estimates, without an interval.",
+            f"Groups that are under 2 % of the {report.names.people} have none. It is a ratio of estimates, without an "
+            "interval.",
         ),
         (
             "Four fifths",

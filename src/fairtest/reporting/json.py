@@ -80,6 +80,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         "output": report.output,
         "favourable": _plain(report.favourable),
         "explanatory": list(report.explanatory),
+        **({} if report.explains is None else {"explains": dict(zip(("run", "groups"), report.explains, strict=True))}),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
         "favourable_is": None if report.favourable is None else report.favourable_is,
         "family": report.corrected_for,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.inference.finding import CountTable
 from fairtest.reporting import figures, svg
 from fairtest.reporting.numbers import base_metric, count, p_value, rate, scale_for, typeset, typeset_p
-from fairtest.reporting.phrases import big_groups, capitalised, joined, level_words, one_line, rates_of, spoken, totals
+from fairtest.reporting.phrases import Names, big_groups, capitalised, joined, one_line, rates_of, totals
 from fairtest.reporting.tables import boxed, display_width, shortened
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ __all__ = ["Block", "label_blocks", "label_lines", "label_view", "unconfirmed"]
 
 MOST_GROUPS = 6
 """With more groups than this, the one a label goes with is shown beside all others together."""
+PLAIN = Names()
 FEW = 10
 """Groups of fewer people are not said to go with a label, if there are larger ones."""
 MOST_NAMED = 12
@@ -46,13 +47,13 @@ class Block:
     labels: tuple[Finding, ...]
 
 
-def label_blocks(attribute: AttributeReport, labels: Sequence[Finding]) -> list[Block]:
+def label_blocks(attribute: AttributeReport, labels: Sequence[Finding], names: Names = PLAIN) -> list[Block]:
     """Return the labels by the group they go with, in the order of the groups."""
     found: dict[tuple[int | None, bool], list[Finding]] = {}
     for finding in labels:
         found.setdefault(_goes_with(attribute, finding), []).append(finding)
     order = sorted(found, key=lambda key: (not key[1], -1 if key[0] is None else key[0]))
-    return [Block(_title(attribute, found[key][0], *key), *key, tuple(found[key])) for key in order]
+    return [Block(_title(attribute, found[key][0], *key, names), *key, tuple(found[key])) for key in order]
 
 
 def unconfirmed(attribute: AttributeReport) -> tuple[Finding, ...]:
@@ -72,17 +73,17 @@ def _goes_with(attribute: AttributeReport, finding: Finding) -> tuple[int | None
     return max(big_groups(finding.table, FEW), key=lambda g: rates[g] or 0.0, default=0), True
 
 
-def _title(attribute: AttributeReport, finding: Finding, group: int | None, right: bool) -> str:
-    name = spoken(attribute.name)
+def _title(attribute: AttributeReport, finding: Finding, group: int | None, right: bool, names: Names) -> str:
+    name = names.column(attribute.name)
     if group is None:
         return f"more often the {'higher' if right else 'lower'} {name} is"
     assert isinstance(finding.table, CountTable)
-    return f"with {name} = {level_words(finding.table.columns[group])}"
+    return f"with {names.pair(attribute.name, finding.table.columns[group])}"
 
 
-def _rates(table: CountTable, group: int | None) -> list[tuple[str, float | None]]:
+def _rates(table: CountTable, group: int | None, words: Names) -> list[tuple[str, float | None]]:
     """Return the names of groups and their rates: of all, or where they are many of one and of all others."""
-    rates, names = rates_of(table, 1), [level_words(c) for c in table.columns]
+    rates, names = rates_of(table, 1), [words.short(table.protected, c) for c in table.columns]
     if len(names) <= MOST_GROUPS or group is None:
         return list(zip(names, rates, strict=True))
     others = [g for g in range(len(names)) if g != group]
@@ -98,14 +99,14 @@ def _scale(attribute: AttributeReport) -> Scale:
 # For a terminal ---------------------------------------------------------------------------------------------------
 
 
-def label_lines(attribute: AttributeReport, metric: str, width: int) -> Iterator[str]:
+def label_lines(attribute: AttributeReport, metric: str, width: int, words: Names = PLAIN) -> Iterator[str]:
     """Yield the tables of the labels confirmed over everybody, and the names of those that were not."""
-    for block in label_blocks(attribute, [f for f in attribute.labels if f.significant]):
+    for block in label_blocks(attribute, [f for f in attribute.labels if f.significant], words):
         yield f"* Labels associated {block.title}:" if block.group is not None else f"* Labels {block.title}:"
         yield ""
-        lines = _boxed(attribute, block, metric, rates=True)
+        lines = _boxed(attribute, block, metric, words, rates=True)
         if display_width(lines[0]) > width:
-            lines = _boxed(attribute, block, metric, rates=False)
+            lines = _boxed(attribute, block, metric, words, rates=False)
         yield from lines
         yield ""
     if others := unconfirmed(attribute):
@@ -114,12 +115,12 @@ def label_lines(attribute: AttributeReport, metric: str, width: int) -> Iterator
         yield f"Looked promising on the training set and not confirmed over everybody: {joined([*names, *more])}."
 
 
-def _boxed(attribute: AttributeReport, block: Block, metric: str, *, rates: bool) -> list[str]:
+def _boxed(attribute: AttributeReport, block: Block, metric: str, words: Names, *, rates: bool) -> list[str]:
     scale = _scale(attribute)
     body, head = [], ["Label", f"{metric}{f', in{scale.unit}' if scale.unit else ''}", "p-value"]
     for finding in block.labels:
         assert isinstance(finding.table, CountTable)
-        shares = _rates(finding.table, block.group) if rates else []
+        shares = _rates(finding.table, block.group, words) if rates else []
         head = ["Label", *(shortened(name, 14) for name, _ in shares), *head[-2:]]
         numbers = (scale.interval(finding.interval), p_value(finding.p_value))
         body.append([shortened(one_line(finding.output)), *(rate(share) for _, share in shares), *numbers])
@@ -129,21 +130,23 @@ def _boxed(attribute: AttributeReport, block: Block, metric: str, *, rates: bool
 # For a page -------------------------------------------------------------------------------------------------------
 
 
-def label_view(attribute: AttributeReport) -> dict[str, Any] | None:
+def label_view(attribute: AttributeReport, words: Names = PLAIN) -> dict[str, Any] | None:
     """Return the table of labels for a page: blocks of rows, each with its own mark, and those not confirmed."""
     shown = [f for f in attribute.labels if f.significant]
     scale = _scale(attribute)
     axis = figures.effect_axis(shown, scale) if shown else None
-    others = [_row(attribute, f, None, None, scale) for f in unconfirmed(attribute)]
+    others = [_row(attribute, f, None, None, scale, words) for f in unconfirmed(attribute)]
     if axis is None and not others:
         return None
     blocks: list[dict[str, Any]] = [
         {
             "title": f"More often {block.title}" if block.group is not None else capitalised(block.title),
             "mark": "a" if block.right else "b",
-            "rows": [_row(attribute, f, block.group, axis, scale, "a" if block.right else "b") for f in block.labels],
+            "rows": [
+                _row(attribute, f, block.group, axis, scale, words, "a" if block.right else "b") for f in block.labels
+            ],
         }
-        for block in label_blocks(attribute, shown)
+        for block in label_blocks(attribute, shown, words)
     ]
     heads = [row["rates"] for block in blocks for row in block["rows"]]
     names = [name for name, _ in heads[0]] if heads and all(_same(heads[0], h) for h in heads) else []
@@ -171,13 +174,14 @@ def _row(
     group: int | None,
     axis: figures.Axis | None,
     scale: Scale,
+    words: Names,
     mark: str = "a",
 ) -> dict[str, Any]:
     assert isinstance(finding.table, CountTable)
     group = _goes_with(attribute, finding)[0] if group is None else group
     return {
         "label": one_line(finding.output),
-        "rates": [(name, typeset(rate(share))) for name, share in _rates(finding.table, group)],
+        "rates": [(name, typeset(rate(share))) for name, share in _rates(finding.table, group, words)],
         "mark": None if axis is None else svg.label_mark(axis, figures.bar_of(finding, axis, scale), mark),
         "measured": f"{scale.number(finding.effect)} {scale.interval(finding.interval)}",
         "p": typeset_p(finding.p_value, "").strip("\u202f= "),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairtest.inference.finding import CountTable
 from fairtest.reporting import guide
 from fairtest.reporting.numbers import count, p_value, quantity, rate, scale_for
-from fairtest.reporting.phrases import capitalised, level_words, one_line, rates_of, spoken, totals
+from fairtest.reporting.phrases import capitalised, one_line, rates_of, totals
 from fairtest.reporting.wording import sentence_in
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fairtest.inference.finding import Finding, GroupTable
     from fairtest.reporting.document import AttributeReport, Report
+    from fairtest.reporting.phrases import Names
 
 __all__ = ["render_markdown"]
 
@@ -34,7 +35,7 @@ def render_markdown(report: Report) -> str:
         "",
         _plain(guide.eyebrow(report)),
         "",
-        " → ".join(f"**{count(n)}** {word}" for (n, _), word in zip(guide.funnel(report), _STEPS, strict=True)),
+        " → ".join(f"**{count(n)}** {word}" for (n, _), word in zip(guide.funnel(report), _steps(report), strict=True)),
         "",
     ]
     for attribute in report.attributes:
@@ -44,19 +45,20 @@ def render_markdown(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-_STEPS = ("looked at", "tested", "significant", "reported")
+def _steps(report: Report) -> tuple[str, ...]:
+    return "looked at" if report.explains is None else "asked about again", "tested", "significant", "reported"
 
 
 def _attribute(report: Report, attribute: AttributeReport) -> Iterator[str]:
     scale = scale_for(attribute.metric, attribute.population.effect)
     everyone = [f for f in attribute.labels if f.significant] if attribute.labels else [attribute.population]
     shown = [*everyone, *attribute.inside]
-    yield f"#### {_plain(capitalised(spoken(attribute.name)))}"
+    yield f"#### {_plain(capitalised(report.names.column(attribute.name)))}"
     yield ""
     unit = f", in{scale.unit}" if scale.unit else ""
     sure = "p, corrected" if report.reuse is None else "confirmed"
     interval = f"simultaneous {guide.interval_level(report)} interval"
-    head = ["group", "people", guide.metric_label(report, attribute.metric) + unit, interval, sure]
+    head = ["group", report.names.people, guide.metric_label(report, attribute.metric) + unit, interval, sure]
     rows = [_row(report, attribute, f) for f in shown[:_MOST]]
     yield from _table(head, rows)
     if len(shown) > _MOST:
@@ -89,9 +91,9 @@ def _details(report: Report, attribute: AttributeReport, finding: Finding) -> It
     yield _plain(sentence_in(report, attribute, finding))
     yield ""
     if isinstance(finding.table, CountTable):
-        yield from _counts(finding.table)
+        yield from _counts(finding.table, report.names)
     else:
-        yield from _groups(finding.table)
+        yield from _groups(finding.table, report.names)
     if finding.strata:
         yield from _strata(report, finding)
     for note in finding.notes:
@@ -103,7 +105,7 @@ def _strata(report: Report, finding: Finding) -> Iterator[str]:
     scale = scale_for(finding.metric, finding.effect)
     rows = [
         [
-            ", ".join(f"{spoken(name)} = {level_words(value)}" for name, value in stratum.values.items()),
+            report.names.values(stratum.values),
             count(stratum.size),
             scale.estimate(stratum.effect),
             scale.interval(stratum.interval),
@@ -111,17 +113,17 @@ def _strata(report: Report, finding: Finding) -> Iterator[str]:
         ]
         for stratum in finding.strata
     ]
-    head = ["among those with", "people", guide.base_name(finding.metric), "interval", ""]
+    head = ["among those with", report.names.people, guide.base_name(finding.metric), "interval", ""]
     yield from _table(head, rows)
 
 
-def _counts(table: CountTable) -> Iterator[str]:
+def _counts(table: CountTable, names: Names) -> Iterator[str]:
     sizes = totals(table)
-    head = [spoken(table.protected), *(f"{spoken(table.output)} = {level_words(v)}" for v in table.rows), "people"]
+    head = [names.column(table.protected), *(names.pair(table.output, v) for v in table.rows), names.people]
     shares = [rates_of(table, i) for i in range(len(table.rows))]
     rows = [
         [
-            level_words(group),
+            names.short(table.protected, group),
             *(f"{count(table.counts[i][g])} ({rate(shares[i][g])})" for i in range(len(table.rows))),
             count(sizes[g]),
         ]
@@ -130,10 +132,15 @@ def _counts(table: CountTable) -> Iterator[str]:
     yield from _table(head, rows)
 
 
-def _groups(table: GroupTable) -> Iterator[str]:
-    head = [spoken(table.by), "people", f"mean {spoken(table.measured)}", "median"]
+def _groups(table: GroupTable, names: Names) -> Iterator[str]:
+    head = [names.column(table.by), names.people, f"mean {names.column(table.measured)}", "median"]
     rows = [
-        [level_words(g.name), count(g.size), quantity(g.mean, 2), quantity(g.quantiles[2] if g.quantiles else None, 2)]
+        [
+            names.short(table.by, g.name),
+            count(g.size),
+            quantity(g.mean, 2),
+            quantity(g.quantiles[2] if g.quantiles else None, 2),
+        ]
         for g in table.rows
     ]
     yield from _table(head, rows)

@@ -97,6 +97,23 @@ class Names:
         """Return a group where the attribute is understood."""
         return self.label(attribute, value) or level_words(value)
 
+    def written(self, name: str) -> str:
+        """Return a column for the head of a table: the user's word, or its name as it is written."""
+        return self.columns.get(name) or one_line(name)
+
+    def pair(self, attribute: str, value: Level) -> str:
+        """Return a column with a value: ``department = Law``."""
+        return f"{self.column(attribute)} = {self.short(attribute, value)}"
+
+    def values(self, values: Mapping[str, Level]) -> str:
+        """Return what the people of a stratum have in common."""
+        return ", ".join(self.pair(name, value) for name, value in values.items())
+
+    def number_of(self, number: int) -> str:
+        """Return so many people: ``1,200 applicants``, ``1 person``."""
+        one = number == 1 and self.people == "people"
+        return f"{count(number)} {'person' if one else self.people}"
+
 
 def spoken(name: str) -> str:
     """Return a column's name as it is said: on one line, underscores as spaces.
@@ -169,12 +186,11 @@ def _condition(predicate: Predicate) -> str:
 
 def who(finding: Finding, names: Names) -> str:
     """Return the beginning of a finding's sentence: whom it is about."""
-    people = names.people if finding.size != 1 else "person" if names.people == "people" else names.people
     some = f" with {names.some}" if names.some else ""
     if len(finding.context) == 0:
-        return f"In the whole population ({count(finding.size)} {people}{some}),"
+        return f"In the whole population ({names.number_of(finding.size)}{some}),"
     where = f"{some} and" if some else " with"
-    return f"Among the {count(finding.size)} {people}{where} {context_words(finding.context, names)},"
+    return f"Among the {names.number_of(finding.size)}{where} {context_words(finding.context, names)},"
 
 
 def totals(table: CountTable) -> tuple[int, ...]:
@@ -255,14 +271,15 @@ def fitted_at(table: GroupTable, group: Group) -> float | None:
     return None if table.line is None or group.at is None else table.line.at(group.at)
 
 
-def line_words(table: GroupTable) -> str:
+def line_words(table: GroupTable, names: Names | None = None) -> str:
     """Return the fitted line as a formula; empty where there is none."""
     if table.line is None:
         return ""
     slope = table.line.slope
     sign = "−" if slope < 0 else "+"
     start = digits(table.line.intercept)
-    return f"{spoken(table.measured)} = {start} {sign} {digits(abs(slope))} × {spoken(table.by)}"
+    called = (names or Names()).column
+    return f"{called(table.measured)} = {start} {sign} {digits(abs(slope))} × {called(table.by)}"
 
 
 def distinct_columns(columns: Iterable[str], names: Names | None = None) -> str:

@@ -12,7 +12,7 @@ from fairtest.inference.rates import rates_with_intervals
 from fairtest.reporting import figures, guide
 from fairtest.reporting.bars import estimate_with
 from fairtest.reporting.numbers import base_metric, count, quantity, rate, scale_for
-from fairtest.reporting.phrases import level_words, named_groups, one_line, spoken, told_row, totals
+from fairtest.reporting.phrases import named_groups, one_line, told_row, totals
 from fairtest.reporting.tables import shortened
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.reporting.document import AttributeReport, Report
     from fairtest.reporting.figures import Axis, Bar, Box, Stem
     from fairtest.reporting.numbers import Scale
+    from fairtest.reporting.phrases import Names
 
 __all__ = ["figures_of"]
 
@@ -68,20 +69,23 @@ def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str
     everyone = attribute.labels if report.labels is not None else (attribute.population,)
     scale = scale_for(attribute.metric, attribute.population.effect)
     alike = [f for f in (*everyone, *shown) if base_metric(f.metric) == base_metric(attribute.metric)]
-    if svg := _forest(_about(report, attribute, scale), [(_named(f), f) for f in alike], scale, attribute):
+    if svg := _forest(
+        _about(report, attribute, scale), [(_named(f), f) for f in alike], scale, report.names, attribute
+    ):
         yield "forest", svg
     for number, finding in enumerate((attribute.population, *shown)):
-        if svg := _by_group(finding, report.settings.min_size):
+        if svg := _by_group(finding, report.settings.min_size, report.names):
             yield str(number), svg
         strata: list[tuple[str, Finding | Stratum]] = [(_named(finding), finding)]
-        strata += [(_values(s), s) for s in finding.strata]
-        if finding.strata and (svg := _forest(f"{_named(finding)}, by stratum", strata, scale, None)):
+        strata += [(report.names.values(s.values), s) for s in finding.strata]
+        if finding.strata and (svg := _forest(f"{_named(finding)}, by stratum", strata, scale, report.names)):
             yield f"{number}-strata", svg
 
 
 def _about(report: Report, attribute: AttributeReport, scale: Scale) -> str:
     unit = f", in{scale.unit}" if scale.unit else ""
-    return f"{spoken(report.subject)} by {spoken(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
+    called = report.names.column
+    return f"{called(report.subject)} by {called(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
 
 
 def _named(finding: Finding) -> str:
@@ -89,15 +93,15 @@ def _named(finding: Finding) -> str:
     return place if finding.label is None else f"{one_line(finding.label)}: {place}"
 
 
-def _values(stratum: Stratum) -> str:
-    return ", ".join(f"{spoken(name)} = {level_words(value)}" for name, value in stratum.values.items())
-
-
 # What the rows are ------------------------------------------------------------------------------------------------
 
 
 def _forest(
-    title: str, parts: Sequence[tuple[str, Finding | Stratum]], scale: Scale, attribute: AttributeReport | None
+    title: str,
+    parts: Sequence[tuple[str, Finding | Stratum]],
+    scale: Scale,
+    names: Names,
+    attribute: AttributeReport | None = None,
 ) -> str:
     """Return effects with their simultaneous intervals; empty where no effect is known."""
     axis = figures.effect_axis([part for _, part in parts], scale)
@@ -106,7 +110,7 @@ def _forest(
     rows = [
         _Row(
             name,
-            f"{estimate_with(p, scale)} · {count(p.size)} people",
+            f"{estimate_with(p, scale)} · {names.number_of(p.size)}",
             figures.bar_of(p, axis, scale),
             _STRENGTH if i else _INK,
             diamond=i == 0,
@@ -117,23 +121,23 @@ def _forest(
     return _drawn(title, axis, rows, None if known is None else axis.at(scale.at(known)))
 
 
-def _by_group(finding: Finding, least: int) -> str:
+def _by_group(finding: Finding, least: int, names: Names) -> str:
     """Return the rates or the boxes of each group of a finding."""
     table = finding.table
-    title = f"{_named(finding)} ({count(finding.size)} people)"
+    title = f"{_named(finding)} ({names.number_of(finding.size)})"
     if isinstance(table, CountTable):
-        return _rates(title, table, least)
-    return _boxes(title, table)
+        return _rates(title, table, least, names)
+    return _boxes(title, table, names)
 
 
-def _rates(title: str, table: CountTable, least: int) -> str:
+def _rates(title: str, table: CountTable, least: int, names: Names) -> str:
     told = told_row(table, least)
     rates, sizes, named = rates_with_intervals(table)[told], totals(table), named_groups(table, least)
     axis = figures.rates_axis(rates, sizes)
     colours = dict(zip(named, (_FIRST, _SECOND), strict=False))
     rows = [
         _Row(
-            f"{spoken(table.protected)} = {level_words(group)}",
+            names.label(table.protected, group) or names.pair(table.protected, group),
             f"{rate(None if known is None else known.share)} · {count(table.counts[told][g])} of {count(sizes[g])}",
             figures.stem_of(known, axis),
             colours.get(g, _OTHER),
@@ -142,23 +146,23 @@ def _rates(title: str, table: CountTable, least: int) -> str:
         for g, (group, known) in enumerate(zip(table.columns, rates, strict=True))
     ]
     everyone = sum(table.counts[told]) / sum(sizes) if sum(sizes) else None
-    heading = f"{title}: share with {spoken(table.output)} = {level_words(table.rows[told])}"
+    heading = f"{title}: share with {names.pair(table.output, table.rows[told])}"
     return _drawn(heading, axis, rows, None if everyone is None else axis.at(everyone))
 
 
-def _boxes(title: str, table: GroupTable) -> str:
+def _boxes(title: str, table: GroupTable, names: Names) -> str:
     axis = figures.number_axis(table.rows)
     decimals = figures.shared_decimals(table.rows)
     rows = [
         _Row(
-            level_words(group.name),
-            f"mean {quantity(group.mean, decimals)} · {count(group.size)} people",
+            names.short(table.by, group.name),
+            f"mean {quantity(group.mean, decimals)} · {names.number_of(group.size)}",
             figures.box_of(group, axis) if group.size >= figures.FEW else None,
             _FIRST,
         )
         for group in table.rows
     ]
-    return _drawn(f"{title}: {spoken(table.measured)} by {spoken(table.by)}", axis, rows, None)
+    return _drawn(f"{title}: {names.column(table.measured)} by {names.column(table.by)}", axis, rows, None)
 
 
 # Drawing ----------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ def whose_numbers(report: Report) -> str:
     """Return of whom the numbers are, and what the test set adds."""
     data = report.data
     return (
-        f"The groups were chosen on {count(data.train)} people, and the shares, tables and estimates shown are of "
-        "these: a group that was searched for tends to look stronger there than it is. "
+        f"The groups were chosen on {report.names.number_of(data.train)}, and the shares, tables and estimates shown "
+        "are of these: a group that was searched for tends to look stronger there than it is. "
         f"{count(data.test)} others, the test set, say of each link whether they confirm it, and in which interval."
     )
 
@@ -53,7 +53,7 @@ def how_done(report: Report, reuse: Reuse, corrected: str, within: str) -> str:
     data, settings = report.data, report.settings
     share = f"{1 - settings.conf:.2g} / {settings.budget}"
     return (
-        f"The {count(data.rows)} people were divided at random: {count(data.train)} to look for groups, and "
+        f"The {report.names.number_of(data.rows)} were divided at random: {count(data.train)} to look for groups, and "
         f"{count(data.test)} for one test set that answers up to {count(settings.budget)} questions. On the first, "
         f"groups were searched for in which the link between attribute and output is strong{within}; the strongest few "
         f"were put to the test set. It says no more than that a link is confirmed or not, and whether the interval "

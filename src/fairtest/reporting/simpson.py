@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import base_metric, fixed, rate, scale_for
-from fairtest.reporting.phrases import capitalised, joined, level_words, outcome_words, spoken, totals
+from fairtest.reporting.phrases import capitalised, joined, outcome_words, totals
 from fairtest.reporting.rate_clauses import NOT_CLEAR, is_two_by_two
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
         return ()
     table = finding.table
     assert isinstance(table, CountTable)
-    given = joined([spoken(name) for name in finding.strata[0].values])
+    given = joined([names.column(name) for name in finding.strata[0].values])
     who = capitalised(names.those(table.protected, table.columns[1]))
     ahead = "ahead" if gap > 0 else "behind"
     within = scale_for(finding.metric, effect)
@@ -58,13 +58,13 @@ def _where(finding: Finding, table: CountTable, names: Names) -> str:
     ]
     shares = [rate(n / people[g], 0) for n, g in zip(inside, (1, 0), strict=True)]
     groups = [names.having(table.protected, table.columns[g]) for g in (1, 0)]
-    places = joined([_place(finding.strata[i]) for i in top], "or")
+    places = joined([_place(finding.strata[i], names) for i in top], "or")
     share = outcome_words(finding, table.rows[1], names, noun=True)
     return f"{shares[0]} {groups[0]} but {shares[1]} {groups[1]} are in {places}, where {share} is highest. "
 
 
-def _place(stratum: Stratum) -> str:
-    return " and ".join(f"{spoken(k)} {level_words(v)}" for k, v in stratum.values.items())
+def _place(stratum: Stratum, names: Names) -> str:
+    return " and ".join(f"{names.column(k)} {names.short(k, v)}" for k, v in stratum.values.items())
 
 
 def _rate(table: object) -> float | None:

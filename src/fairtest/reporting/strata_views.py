@@ -8,7 +8,7 @@ from fairtest.inference.finding import CountTable, Tested
 from fairtest.reporting import figures, guide
 from fairtest.reporting.forest_views import forest_row, measured
 from fairtest.reporting.numbers import UNDEFINED, base_metric, count, typeset, typeset_p
-from fairtest.reporting.phrases import capitalised, joined, level_words, spoken
+from fairtest.reporting.phrases import capitalised, joined
 from fairtest.reporting.svg import axis_marks, axis_style
 from fairtest.reporting.table_views import table_view
 from fairtest.reporting.wording import is_clear
@@ -39,7 +39,7 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
         "style": "" if axis is None else axis_style(axis),
         "metric": guide.base_name(finding.metric),
         "unit": scale.unit.strip(),
-        "given": joined([spoken(name) for name in names]),
+        "given": joined([report.names.column(name) for name in names]),
         "overall": bool(overall),
         "rows": [] if axis is None else list(_rows(report, finding, axis, scale)),
         "parts": [_part(report, finding, stratum, scale) for stratum in finding.strata],
@@ -57,7 +57,7 @@ def _overall(finding: Finding) -> list[Tested]:
 
 
 def _rows(report: Report, finding: Finding, axis: figures.Axis, scale: Scale) -> Iterator[View]:
-    given = joined([spoken(name) for name in finding.strata[0].values])
+    given = joined([report.names.column(name) for name in finding.strata[0].values])
     who = "Everyone" if len(finding.context) == 0 else "This group"
     for overall in _overall(finding):
         row = forest_row(overall, axis, scale, "diamond")
@@ -72,7 +72,10 @@ def _rows(report: Report, finding: Finding, axis: figures.Axis, scale: Scale) ->
     for stratum in finding.strata:
         shape = "dot" if is_clear(stratum, report.settings.level) else "hollow"
         row = forest_row(stratum, axis, scale, shape)
-        yield row | {"label": _values(stratum), "verdict": guide.stratum_words(report, stratum)}
+        yield row | {
+            "label": report.names.values(stratum.values) or UNDEFINED,
+            "verdict": guide.stratum_words(report, stratum),
+        }
 
 
 def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> View:
@@ -84,13 +87,9 @@ def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> V
     if stratum.p_value is not None:
         says.append(typeset_p(stratum.p_value))
     return {
-        "name": _values(stratum),
+        "name": report.names.values(stratum.values) or UNDEFINED,
         "people": count(stratum.size),
         "shows": is_clear(stratum, report.settings.level),
         "says": typeset("; ".join(says)),
-        "table": table_view(stratum.table, 0, tables, whole=True),
+        "table": table_view(stratum.table, 0, report.names, tables, whole=True),
     }
-
-
-def _values(stratum: Stratum) -> str:
-    return ", ".join(f"{spoken(name)} = {level_words(value)}" for name, value in stratum.values.items()) or UNDEFINED

@@ -11,10 +11,8 @@ from fairtest.reporting.numbers import count, quantity, rate, typeset
 from fairtest.reporting.phrases import (
     capitalised,
     fitted_at,
-    level_words,
     line_words,
     named_groups,
-    spoken,
     told_row,
     totals,
 )
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.inference.finding import Table
+    from fairtest.reporting.phrases import Names
 
 __all__ = ["table_view"]
 
@@ -30,18 +29,18 @@ View = dict[str, Any]
 _MOST_OUTPUTS = 4
 
 
-def table_view(table: Table, least: int, beside: Sequence[Table] = (), *, whole: bool = False) -> View:
+def table_view(table: Table, least: int, names: Names, beside: Sequence[Table] = (), *, whole: bool = False) -> View:
     """Return a finding's table with its marks: rates of each group, or a number by group.
 
     Tables of numbers that stand ``beside`` each other have the same axis; with ``whole``, that of rates goes to 100 %.
     """
     if isinstance(table, CountTable):
-        return _rates(table, least, whole=whole)
+        return _rates(table, least, names, whole=whole)
     axis = figures.number_axis([g for t in (table, *beside) if isinstance(t, GroupTable) for g in t.rows])
-    return _numbers(table, axis)
+    return _numbers(table, axis, names)
 
 
-def _rates(table: CountTable, least: int, *, whole: bool) -> View:
+def _rates(table: CountTable, least: int, names: Names, *, whole: bool) -> View:
     told = told_row(table, least)
     sizes, everyone = totals(table), sum(totals(table))
     rates = rates_with_intervals(table)
@@ -54,16 +53,16 @@ def _rates(table: CountTable, least: int, *, whole: bool) -> View:
     marks = ["ab"[named.index(g)] if g in named[:2] else "o" for g in range(len(table.columns))]
     return {
         "kind": "rates",
-        "by": capitalised(spoken(table.protected)),
-        "words": spoken(table.protected),
-        "output": spoken(table.output),
+        "by": capitalised(names.column(table.protected)),
+        "words": names.column(table.protected),
+        "output": names.column(table.output),
         "axis": svg.axis_marks(axis),
         "style": svg.axis_style(axis, reference),
-        "outputs": [level_words(table.rows[i]) for i in order],
+        "outputs": [names.short(table.output, table.rows[i]) for i in order],
         "wide": len(order) > _MOST_OUTPUTS,
         "rows": [
             {
-                "name": level_words(table.columns[g]),
+                "name": names.short(table.protected, table.columns[g]),
                 "mark": svg.rate_mark(figures.stem_of(rates[told][g], axis), marks[g]),
                 "interval": _interval_words(rates[told][g]),
                 "cells": [_cell(None if (r := rates[i][g]) is None else r.share, table.counts[i][g]) for i in order],
@@ -88,19 +87,19 @@ def _cell(share: float | None, number: int) -> tuple[str, str]:
     return typeset(rate(share)), count(number)
 
 
-def _numbers(table: GroupTable, axis: figures.Axis) -> View:
+def _numbers(table: GroupTable, axis: figures.Axis, names: Names) -> View:
     decimals = figures.shared_decimals(table.rows)
     return {
         "kind": "numbers",
-        "by": capitalised(spoken(table.by)),
-        "words": spoken(table.by),
-        "measured": spoken(table.measured),
+        "by": capitalised(names.column(table.by)),
+        "words": names.column(table.by),
+        "measured": names.column(table.measured),
         "axis": svg.axis_marks(axis),
         "style": svg.axis_style(axis),
-        "boxes": None if table.line is None else _boxes(table, axis),
+        "boxes": None if table.line is None else _boxes(table, axis, names),
         "rows": [
             {
-                "name": level_words(group.name),
+                "name": names.short(table.by, group.name),
                 "fitted": quantity(fitted_at(table, group), decimals),
                 "beyond": count(group.beyond),
                 "mark": svg.box_mark(figures.box_of(group, axis), None if group.mean is None else axis.at(group.mean)),
@@ -113,12 +112,12 @@ def _numbers(table: GroupTable, axis: figures.Axis) -> View:
     }
 
 
-def _boxes(table: GroupTable, axis: figures.Axis) -> View:
+def _boxes(table: GroupTable, axis: figures.Axis, names: Names) -> View:
     """Return the figure of a number by bins of another: boxes side by side and the fitted line."""
     columns = figures.columns_of(table, axis)
     people = [group.size for group in table.rows]
     return {
         "picture": svg.standing_boxes(axis, columns, people, figures.segments_of(table, axis)),
-        "names": [level_words(group.name) for group in table.rows],
-        "line": line_words(table),
+        "names": [names.short(table.by, group.name) for group in table.rows],
+        "line": line_words(table, names),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.finding import CountTable
 from fairtest.reporting.numbers import count, decimals_for, quantity, rate
-from fairtest.reporting.phrases import fitted_at, level_words, line_words, one_line, rates_of, totals
+from fairtest.reporting.phrases import Names, fitted_at, line_words, rates_of, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,11 +23,11 @@ _MOST_ROWS = 40
 _QUANTILES = ("min", "q1", "median", "q3", "max")
 
 
-def table_lines(table: Table, width: int) -> list[str]:
+def table_lines(table: Table, width: int, names: Names | None = None) -> list[str]:
     """Return a finding's table: counts with their shares, or a number described by group."""
     if isinstance(table, CountTable):
-        return _count_lines(table, width)
-    return _group_lines(table, width)
+        return _count_lines(table, width, names or Names())
+    return _group_lines(table, width, names or Names())
 
 
 def display_width(text: str) -> int:
@@ -72,28 +72,29 @@ def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
     return kept + "…"
 
 
-def _name(value: Level) -> str:
-    return shortened(level_words(value))
+def _name(names: Names, column: str, value: Level) -> str:
+    return shortened(names.short(column, value))
 
 
 # Counts ---------------------------------------------------------------------------------------------------------
 
 
-def _count_lines(table: CountTable, width: int) -> list[str]:
+def _count_lines(table: CountTable, width: int, names: Names) -> list[str]:
     """Return the contingency table: groups across as in the paper, or down the side where they do not fit."""
-    across = _groups_across(table)
+    across = _groups_across(table, names)
     if display_width(across[0]) <= width:
         return across
-    return _groups_down(table, width)
+    return _groups_down(table, width, names)
 
 
-def _groups_across(table: CountTable) -> list[str]:
+def _groups_across(table: CountTable, names: Names) -> list[str]:
     sizes, everyone = totals(table), sum(totals(table))
-    head = [shortened(one_line(table.output)), *map(_name, table.columns), "Total"]
+    groups = [_name(names, table.protected, group) for group in table.columns]
+    head = [shortened(names.written(table.output)), *groups, "Total"]
     body = []
     for i, row in enumerate(table.counts):
         shares = [*rates_of(table, i), _share(sum(row), everyone)]
-        body.append([_name(table.rows[i]), *_cells_of([*row, sum(row)], shares)])
+        body.append([_name(names, table.output, table.rows[i]), *_cells_of([*row, sum(row)], shares)])
     foot = [["Total", *_cells_of([*sizes, everyone], [_share(n, everyone) for n in (*sizes, everyone)])]]
     return boxed(head, *_aligned(body, foot))
 
@@ -113,16 +114,23 @@ def _aligned(body: list[list[str]], foot: list[list[str]]) -> tuple[list[list[st
     return body, foot
 
 
-def _groups_down(table: CountTable, width: int) -> list[str]:
+def _groups_down(table: CountTable, width: int, names: Names) -> list[str]:
     """Return one line for each group, the outputs in as many blocks as the width asks for."""
     sizes, everyone = totals(table), sum(totals(table))
     shown = range(min(len(table.columns), _MOST_ROWS))
-    side = [shortened(one_line(table.protected)), *(_name(table.columns[g]) for g in shown), "Total"]
+    groups = [_name(names, table.protected, table.columns[g]) for g in shown]
+    side = [shortened(names.written(table.protected)), *groups, "Total"]
     columns = [
-        [_name(value), *_down(row, sizes, shown), *_cells_of([sum(row)], [_share(sum(row), everyone)])]
+        [
+            _name(names, table.output, value),
+            *_down(row, sizes, shown),
+            *_cells_of([sum(row)], [_share(sum(row), everyone)]),
+        ]
         for value, row in zip(table.rows, table.counts, strict=True)
     ]
-    columns.append(["people", *_down(sizes, [everyone] * len(sizes), shown), *_cells_of([everyone], [_share(1, 1)])])
+    columns.append(
+        [names.people, *_down(sizes, [everyone] * len(sizes), shown), *_cells_of([everyone], [_share(1, 1)])]
+    )
     lines: list[str] = []
     for block in _blocks(columns, side, width):
         head, *body, foot = [list(row) for row in zip(side, *block, strict=True)]
@@ -161,27 +169,33 @@ def _more(number: int) -> list[str]:
 # Numbers --------------------------------------------------------------------------------------------------------
 
 
-def _group_lines(table: GroupTable, width: int) -> list[str]:
+def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
     """Return a number by group: people, mean, spread and quantiles, as many as fit."""
     rows = table.rows[:_MOST_ROWS]
     decimals = decimals_for(n for group in rows for n in (*(group.quantiles or ()), group.mean or 0.0))
     fit = ["fitted"] if table.line is not None else []
     full = boxed(
-        [shortened(one_line(table.by)), "people", "mean", "deviation", *_QUANTILES, *fit],
-        [[*_described(group, decimals), *(quantity(fitted_at(table, group), decimals) for _ in fit)] for group in rows],
+        [shortened(names.written(table.by)), names.people, "mean", "deviation", *_QUANTILES, *fit],
+        [
+            [*_described(names, table.by, group, decimals), *(quantity(fitted_at(table, group), decimals) for _ in fit)]
+            for group in rows
+        ],
     )
-    caption = f"{one_line(table.measured)} by {one_line(table.by)}"
+    caption = f"{names.written(table.measured)} by {names.written(table.by)}"
     if fit:
-        caption += f"; fitted line: {line_words(table)}"
+        caption += f"; fitted line: {line_words(table, names)}"
     if full and display_width(full[0]) > width:
         full = boxed(
-            [shortened(one_line(table.by)), "people", "mean", "median"],
-            [[*_described(group, decimals)[:3], _described(group, decimals)[6]] for group in rows],
+            [shortened(names.written(table.by)), names.people, "mean", "median"],
+            [
+                [*_described(names, table.by, group, decimals)[:3], _described(names, table.by, group, decimals)[6]]
+                for group in rows
+            ],
         )
     return [*textwrap.wrap(caption, width), *full, *_more(len(table.rows) - len(rows))]
 
 
-def _described(group: Group, decimals: int) -> list[str]:
+def _described(names: Names, by: str, group: Group, decimals: int) -> list[str]:
     quantiles = group.quantiles or (None,) * 5
     numbers = (group.mean, group.deviation, *quantiles)
-    return [_name(group.name), count(group.size), *(quantity(n, decimals) for n in numbers)]
+    return [_name(names, by, group.name), count(group.size), *(quantity(n, decimals) for n in numbers)]

@@ -11,7 +11,7 @@ from fairtest.reporting.impact import impact_words, law_words
 from fairtest.reporting.ink import Ink
 from fairtest.reporting.label_tables import label_lines
 from fairtest.reporting.numbers import base_metric, count, p_statement, rate, scale_for
-from fairtest.reporting.phrases import level_words, one_line, spoken
+from fairtest.reporting.phrases import one_line
 from fairtest.reporting.reused import confirmation
 from fairtest.reporting.tables import table_lines
 from fairtest.reporting.wording import sentence_in
@@ -77,11 +77,12 @@ def _overview(report: Report, width: int, ink: Ink) -> Iterator[str]:
         ]
         everyone = attribute.population
         whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
-        if not alike or not (lines := forest_lines([*whole, *alike], scale, width - 2, ink)):
+        if not alike or not (lines := forest_lines([*whole, *alike], scale, report.names, width - 2, ink)):
             continue
         unit = f", in{scale.unit}" if scale.unit else ""
         yield ""
-        about = f"All findings by {spoken(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
+        by, metric = report.names.column(attribute.name), guide.metric_label(report, attribute.metric)
+        about = f"All findings by {by}: {metric}{unit}"
         yield from map(ink.strong, _wrapped(about, width))
         yield from (f"  {line}" for line in lines)
 
@@ -92,10 +93,11 @@ def _where(finding: Finding) -> str:
 
 
 def _attribute(report: Report, attribute: AttributeReport, width: int, ink: Ink) -> Iterator[str]:
-    given = f", given {', '.join(map(one_line, report.explanatory))}" if report.explanatory else ""
+    written = report.names.written
+    given = f", given {', '.join(map(written, report.explanatory))}" if report.explanatory else ""
     yield ""
     yield ink.soft("═" * width)
-    heading = f"Report of associations of O = {one_line(report.measured)} on S = {one_line(attribute.name)}{given}"
+    heading = f"Report of associations of O = {written(report.measured)} on S = {written(attribute.name)}{given}"
     yield from map(ink.strong, _wrapped(heading, width))
     yield ink.soft("═" * width)
     yield ""
@@ -117,9 +119,9 @@ def _attribute(report: Report, attribute: AttributeReport, width: int, ink: Ink)
 def _labels(report: Report, attribute: AttributeReport, width: int, ink: Ink) -> Iterator[str]:
     """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""
     size = max(f.size for f in attribute.labels)
-    yield from _wrapped(f"Whole population of size {count(size)}: {_confirmed(attribute)}", width)
+    yield from _wrapped(f"Whole population of size {count(size)}: {_confirmed(report, attribute)}", width)
     yield ""
-    for line in label_lines(attribute, guide.metric_name(report, attribute.metric), width):
+    for line in label_lines(attribute, guide.metric_name(report, attribute.metric), width, report.names):
         yield from [line] if len(line) <= width else _wrapped(line, width)
     for finding in attribute.labels:
         if finding.significant and finding.strata:
@@ -128,10 +130,10 @@ def _labels(report: Report, attribute: AttributeReport, width: int, ink: Ink) ->
             yield from _finding(report, attribute, finding, width, ink)
 
 
-def _confirmed(attribute: AttributeReport) -> str:
+def _confirmed(report: Report, attribute: AttributeReport) -> str:
     number = sum(f.significant for f in attribute.labels)
     tested = f"{count(len(attribute.labels))} label{'' if len(attribute.labels) == 1 else 's'} tested there"
-    return f"{count(number)} of {tested} {'goes' if number == 1 else 'go'} with {one_line(attribute.name)}."
+    return f"{count(number)} of {tested} {'goes' if number == 1 else 'go'} with {report.names.written(attribute.name)}."
 
 
 def _finding(report: Report, attribute: AttributeReport, finding: Finding, width: int, ink: Ink) -> Iterator[str]:
@@ -148,17 +150,19 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding, width
     if finding.effect is not None and (bars := rate_lines(finding, report.names, report.settings.min_size, width, ink)):
         yield from bars
         yield ""
-    yield from table_lines(finding.table, width)
+    yield from table_lines(finding.table, width, report.names)
     yield from _notes(finding.notes, width)
     yield from _strata(report, finding, scale, width, ink)
 
 
 def _strata(report: Report, finding: Finding, scale: Scale, width: int, ink: Ink) -> Iterator[str]:
     """Yield the strata on one axis, then each with its table."""
-    rows = [ForestRow(_values(s), s, guide.stratum_words(report, s) == "clear") for s in finding.strata]
-    given = " and ".join(map(spoken, report.explanatory)) or "the strata"
+    rows = [
+        ForestRow(report.names.values(s.values), s, guide.stratum_words(report, s) == "clear") for s in finding.strata
+    ]
+    given = " and ".join(map(report.names.column, report.explanatory)) or "the strata"
     whole = ForestRow(f"All, given {given}", finding, finding.significant, whole=True)
-    if finding.strata and (lines := forest_lines([whole, *rows], scale, width - 2, ink)):
+    if finding.strata and (lines := forest_lines([whole, *rows], scale, report.names, width - 2, ink)):
         yield ""
         yield from map(ink.strong, _wrapped(f"By {given}", width))
         yield from (f"  {line}" for line in lines)
@@ -189,7 +193,7 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
     if finding.ratio is not None:
         ratio = scale_for("RATIO")
         shifted = None if finding.ratio_interval is None else tuple(b - 1 for b in finding.ratio_interval)
-        fact = guide.four_fifths(report, finding)
+        fact = _four_fifths(report, finding)
         words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
         words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
@@ -198,8 +202,19 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
     return f"({'; '.join([*parts, share] if share else parts)})"
 
 
+def _four_fifths(report: Report, finding: Finding) -> str:
+    """Return the fact about the impact ratio, and the ratio itself where that of the rates is the other way round."""
+    impact = impact_words(report, finding)
+    if impact is None:
+        return ""
+    fact = guide.four_fifths(report, finding)
+    return fact if (finding.ratio or 0.0) <= 1 else f"impact ratio {impact[0]}, {fact}"
+
+
 def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iterator[str]:
-    yield from _wrapped(f"{_values(stratum)}: population of size {count(stratum.size)}", width, first="* ")
+    yield from _wrapped(
+        f"{report.names.values(stratum.values)}: population of size {count(stratum.size)}", width, first="* "
+    )
     words = guide.stratum_words(report, stratum)
     if stratum.effect is None:
         yield from _wrapped(words, width, first="  ")
@@ -210,12 +225,8 @@ def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iter
         )
         more = words if stratum.interval is None else f"{estimate}; {words}"
         yield from _wrapped(f"{_measured(stratum, scale, name)} ({more})", width, first="  ")
-    for line in table_lines(stratum.table, width - 2):
+    for line in table_lines(stratum.table, width - 2, report.names):
         yield "  " + line
-
-
-def _values(stratum: Stratum) -> str:
-    return ", ".join(f"{one_line(name)} = {level_words(value)}" for name, value in stratum.values.items())
 
 
 def _closing(report: Report, width: int, ink: Ink) -> Iterator[str]:

@@ -10,7 +10,7 @@ from fairtest.reporting.forest_views import forest_view
 from fairtest.reporting.impact import law_words
 from fairtest.reporting.label_tables import label_view
 from fairtest.reporting.numbers import count, scale_for, typeset
-from fairtest.reporting.phrases import capitalised, level_words, one_line, spoken
+from fairtest.reporting.phrases import capitalised, one_line
 from fairtest.reporting.tree_views import tree_view
 from fairtest.reporting.wording import headline, highlights, sentence_in, strongest
 
@@ -53,6 +53,7 @@ def page(report: Report) -> View:
         "level": typeset(guide.interval_level(report)),
         "notes": [one_line(note) for note in report.notes],
         "tested": count(report.tested),
+        "people": report.names.people,
         "again": report.reuse is not None,
         "stem": f"fairtest-{report.kind.split()[0]}",
     }
@@ -74,7 +75,7 @@ def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
     tree, lines = tree_view(report, attribute, scale, anchor)
     return {
         "anchor": anchor,
-        "name": capitalised(spoken(attribute.name)),
+        "name": capitalised(report.names.column(attribute.name)),
         "code": one_line(attribute.name),
         "metric": guide.metric_label(report, attribute.metric),
         "short": guide.metric_name(report, attribute.metric),
@@ -82,7 +83,7 @@ def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
         "number": f"{count(number)} finding{'' if number == 1 else 's'}",
         "forest": forest_view(report, attribute, shown, scale, anchor),
         "population": finding_view(report, attribute, attribute.population, scale, f"{anchor}-p"),
-        "labels": label_view(attribute) if report.labels is not None else None,
+        "labels": label_view(attribute, report.names) if report.labels is not None else None,
         "findings": [
             finding_view(report, attribute, f, scale, f"{anchor}-f{n}") | {"in_tree": lines.get(f.context)}
             for n, f in enumerate(shown, 1)
@@ -100,8 +101,8 @@ def _reading(report: Report, attribute: AttributeReport) -> str:
     """Return which group and which output the effects are about."""
     parts = []
     if attribute.reference is not None:
-        parts.append(f"The reference group is {level_words(attribute.reference)}")
+        parts.append(f"The reference group is {report.names.short(attribute.name, attribute.reference)}")
     if report.favourable is not None:
-        about = f"{spoken(report.measured)} = {level_words(report.favourable)}"
+        about = report.names.pair(report.measured, report.favourable)
         parts.append(f"{'the' if parts else 'The'} rates are of {about}")
     return "; ".join(parts) + "." if parts else ""

@@ -34,10 +34,11 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
 
 @dataclass
 class Caller:
-    """Who asks: what was typed, and whom to tell that every test set is in use."""
+    """Who asks: what was typed, whom to tell that every test set is in use, and which set was drawn last and when."""
 
     command: str = ""
     waiting: Callable[[str], None] | None = None
+    drawn: tuple[int, str] | None = None
 
 
 class LedgerBudget(Budget):
@@ -83,6 +84,7 @@ class LedgerBudget(Budget):
         with ExitStack() as holding:
             number = self._claimed(holding)
             self._drawn[number] = now()
+            self._caller.drawn = number, self._drawn[number]
             try:
                 yield number
                 if number in self._drawn:  # looked at without a report: spent all the same

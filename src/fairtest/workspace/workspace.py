@@ -159,6 +159,11 @@ class Workspace:
         """What has been asked, in the order in which it was answered; each is named by the number of its test set."""
         return self.ledger.runs()
 
+    def stored(self) -> int | None:
+        """Return the run that this object has stored last; None if it has drawn no test set, or not spent it."""
+        drawn = self.caller.drawn
+        return next((run.number for run in self.runs if (run.number, run.started) == drawn), None)
+
     def status(self) -> Status:
         """Return the data, the budget and past runs; prints as text. Does not read the data."""
         return Status(str(self.path), self.setup, self.runs)
@@ -218,7 +223,10 @@ class Workspace:
     def _run(self, number: int | None, *, explained: bool = True) -> Run:
         runs = [run for run in self.runs if run.reports]
         if not runs:
-            raise UsageError(f"The workspace {str(self.path)!r} has no report yet: nothing has been asked.")
+            raise UsageError(
+                f"The workspace {str(self.path)!r} has no report yet: nothing has been asked. "
+                f"Ask: fairtest test {self.path} -p COLUMN -o COLUMN."
+            )
         if number is None:
             plain = [run for run in runs if not any(line.explained_by for line in run.reports)]
             return (runs if explained or not plain else plain)[-1]
