@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,21 @@ def at_most(column, value, order=()):
 
 def above(column, value, order=()):
     return Predicate(column, Op.ABOVE, value, order)
+
+
+def test_one_predicate_more_is_the_conjunction():
+    some = [at_most("b", 7), above("b", 3), Predicate("d", Op.IS, "x"), at_most("a", 1), Predicate("c", Op.MISSING)]
+    for first in some:
+        for second in [*some, at_most("b", 5), above("b", 4), Predicate("d", Op.MISSING)]:
+            context = Context.of([first, at_most("c", 2)])
+            assert context.narrowed(second) == Context.of([first, at_most("c", 2), second])
+
+
+def test_equal_contexts_hash_alike_in_every_process():
+    context = Context.of([at_most("a", 1), Predicate("d", Op.IS, "x")])
+    assert hash(context) == hash(Context.of([Predicate("d", Op.IS, "x"), at_most("a", 1)]))
+    assert "_hash" not in context.__getstate__()
+    assert pickle.loads(pickle.dumps(context)) == context
 
 
 def is_(column, value):

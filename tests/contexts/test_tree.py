@@ -16,6 +16,7 @@ import fairtest as ft
 from fairtest.contexts import tree as tree_module
 from fairtest.contexts.context import Context, Op, Predicate
 from fairtest.contexts.cuts import children, conditions_of, n_splits
+from fairtest.contexts.proposals import Searcher
 from fairtest.contexts.rows import RowScorer
 from fairtest.contexts.scoring import Z_SEARCH, Strength, aggregate_score
 from fairtest.contexts.search import SearchSettings
@@ -695,3 +696,28 @@ def test_a_metric_of_people_refuses_more_than_it_can_handle(registry, monkeypatc
     monkeypatch.setattr(rows, "MOST_PEOPLE", 20)
     with pytest.raises(ft.InputError, match=r"The metric mean.*up to 20.*train_size"):
         Search(data, metric="mean", **declared(data)).grow()
+
+
+@pytest.mark.parametrize(("correction", "times"), [("holm", 0), ("bh", 0), ("pooled", 1), ("weighted-holm", 1)])
+def test_evidence_is_counted_once_and_only_if_it_weighs(monkeypatch, correction, times):
+    rng = np.random.default_rng(2)
+    people = {
+        "group": rng.choice(["a", "b"], 3000),
+        "place": rng.choice(["x", "y", "z"], 3000),
+        "age": rng.integers(20, 60, 3000),
+    }
+    here = (people["group"] == "a") & (people["place"] == "x")
+    people["hired"] = np.where(rng.random(3000) < 0.4 + 0.4 * here, "yes", "no")
+    counted = []
+    whole = Searcher.evidence
+    monkeypatch.setattr(Searcher, "evidence", lambda self, contexts: counted.append(contexts) or whole(self, contexts))
+    asked = ft.Testing(ft.DataSource(people), "group", "hired")
+    ft.train(asked, search="tree")
+    assert not counted
+    ft.test(asked, correction=correction)
+    assert len(counted) == times
+    assert ft.report(asked)[0].reported
+    [found] = asked.training.found
+    assert found.evidence.shape == found.sign.shape == (len(found.contexts),)
+    assert (found.evidence > 0).any()
+    assert len(counted) == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fairtest.contexts.context import Context, Op
 from fairtest.contexts.cuts import children, conditions_of, n_splits
+from fairtest.data import axes
 from fairtest.data.axes import DISTINCT_THRESHOLDS, MOST_LEVELS, MOST_POOLED, QUANTILES, make_axis
 from fairtest.data.readers import read_table
 from fairtest.types import Kind
@@ -230,3 +231,22 @@ def test_contexts_find_their_codes_again(seed):
         for split in range(n_splits(axis)):
             for predicate, condition in children(axis, split, table[name]):
                 assert conditions_of([Context.of([predicate])], axes.__getitem__) == ((condition,),)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-310, 1e-30, 1e150, 1e308])
+@pytest.mark.parametrize("shape", ["even", "skewed", "few"])
+def test_the_grid_gives_what_searching_gives(shape, scale):
+    rng = np.random.default_rng(5)
+    values = {
+        "even": rng.uniform(-1, 1, 20_000),
+        "skewed": np.exp(rng.normal(0, 4, 20_000)) / 1e8,
+        "few": rng.integers(-3, 4, 20_000) / 4,
+    }[shape] * scale
+    thresholds = np.unique(np.quantile(values, np.linspace(0.02, 0.98, 40), method="lower"))
+    values[::50] = rng.choice([np.inf, -np.inf, 0.0, *thresholds, *np.nextafter(thresholds, np.inf)], 400)
+    got = axes._bins(thresholds, values)
+    assert got.dtype == np.uint8
+    np.testing.assert_array_equal(got, np.searchsorted(thresholds, values, side="left"))
+    values[::3] = np.nan
+    known = ~np.isnan(values)
+    np.testing.assert_array_equal(axes._bins(thresholds, values)[known], got[known])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairtest.data.axes import Axis, Condition
-from fairtest.engine import tables
+from fairtest.engine import descent, tables
 from fairtest.engine.histogram import Cells
 from fairtest.engine.tables import count_contexts
 
@@ -80,16 +80,46 @@ def one_by_one(people, asked, target):
 
 
 @pytest.mark.parametrize("sums", [0, 2])
-@pytest.mark.parametrize("cheap", ["joint", "single"])
+@pytest.mark.parametrize("cheap", ["joint", "single", "descent"])
 @pytest.mark.parametrize("people", [1, 64, 1000])
 def test_as_one_by_one(monkeypatch, people, cheap, sums):
     monkeypatch.setattr(tables, "BLOCK", 300)
     monkeypatch.setattr(tables, "CONTEXT", 1e9 if cheap == "joint" else 0.0)
     monkeypatch.setattr(tables, "WORD", 0.0)
     monkeypatch.setattr(tables, "MANY", 1 if cheap == "joint" else 10**9)
+    monkeypatch.setattr(tables, "STEP", 1e-12 if cheap == "descent" else 1e12)
+    monkeypatch.setattr(tables, "PREFIX", 0.0)
+    monkeypatch.setattr(descent, "BLOCK", 300)
+    monkeypatch.setattr(descent, "SAMPLE", 16)
     rng = np.random.default_rng(people)
     target, here, asked = Target(sums), crowd(rng, people, sums), contexts(rng, 80)
     np.testing.assert_array_equal(count_contexts(here, asked, target, axis_of), one_by_one(here, asked, target))
+
+
+def test_the_way_down_a_tree_is_the_tree():
+    """Everybody makes one step for each level, whatever the order in which conditions are written."""
+    below, above = Condition("c", (0, 1, 2, 3)), Condition("c", (4, 5, 6, 7, 8))
+    values = [Condition("a", (code,)) for code in range(SIZES["a"])]
+    halves = [Condition("b", (0,)), Condition("b", (1, 2))]
+    nodes = [(below,), (above,), *((v, below) for v in values), *((h, above) for h in halves)]
+    nodes += [(h, v, below) for v in values for h in halves]
+    number = {condition: i for i, condition in enumerate([*halves, *values, below, above])}
+    column = np.array([list(SIZES).index(c.column) for c in number])
+    rows = np.array([[number[c] for c in node] + [-1] * (3 - len(node)) for node in nodes])
+    people = crowd(np.random.default_rng(0), 500)
+    codes = [people.codes(axis_of(name)) for name in SIZES]
+    way = descent.Descent(rows, tuple(number), column, max(SIZES.values()))
+    low = np.count_nonzero(codes[2] <= 3)
+    assert way.steps(codes, 10**9) == 500 + 500 + low
+    assert way.steps(codes, 1) < 500 + 500 + low
+    counts = way.counts(codes, people.cells.cell, N_CELLS, 1).reshape(-1, 1, 2, 2)
+    np.testing.assert_array_equal(counts, one_by_one(people, nodes, Target()))
+
+
+def test_nobody_is_counted():
+    nobody = crowd(np.random.default_rng(0), 0)
+    for asked in ([()], [(), (Condition("a", (1,)),)]):
+        assert not count_contexts(nobody, asked, Target(), axis_of).any()
 
 
 def test_nothing_asked():

@@ -104,9 +104,9 @@ def _bins(thresholds: FloatArray, values: FloatArray) -> NDArray[np.uint8]:
     several times faster than searching. Cells never fall where values rise, so nothing hangs on how they are rounded.
     """
     low, high = thresholds[0], thresholds[-1]
-    with np.errstate(over="ignore"):
-        scale = GRID / (high - low) if high > low else np.inf
-    if values.size < GRID or not np.isfinite(scale) or not np.isfinite(high - low):
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = GRID / (high - low)
+    if values.size < GRID or not 0 < scale < np.inf:
         return np.searchsorted(thresholds, values, side="left").astype(np.uint8)
     ends = np.searchsorted(cells := _cells(thresholds, low, scale), np.arange(GRID + 2), side="left").astype(np.uint8)
     most = int(np.bincount(cells).max())

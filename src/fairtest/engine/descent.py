@@ -111,8 +111,8 @@ class Descent:
         for first in range(0, cell.size, together):
             some = np.stack([code[first : first + together] for code in codes])
             cells = cell[first : first + together].astype(np.intp)
-            for total, (person, prefix) in zip(sums, self._walk(some), strict=True):
-                total += np.bincount(prefix * n_cells + cells.take(person), minlength=total.size)
+            for place, (person, prefix) in enumerate(self._walk(some)):
+                sums[place] += np.bincount(prefix * n_cells + cells.take(person), minlength=sums[place].size)
         out = np.zeros((self._at.size, n_cells), dtype=np.int64)
         for place, total in enumerate(sums, start=1):
             here = self._depth == place

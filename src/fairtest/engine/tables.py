@@ -124,7 +124,7 @@ def _by_descent(people: People, asked: _Asked, target: Target, cost: float, out:
     """Count everybody on the way down the prefixes of the contexts, if that is cheaper than ``cost``."""
     inside = np.flatnonzero(asked.depth)
     n = people.cells.cell.size
-    if cost < 2 * inside.size * PREFIX + FEWEST_STEPS * n * STEP:
+    if not n or cost < 2 * inside.size * PREFIX + FEWEST_STEPS * n * STEP:
         return False
     descent = Descent(asked.order[inside], asked.conditions, asked.column, max(axis.size for axis in asked.axes))
     most = int((cost - inside.size * PREFIX) / STEP)
