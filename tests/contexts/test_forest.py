@@ -13,7 +13,7 @@ from fairtest.contexts.cuts import children, n_splits
 from fairtest.contexts.forest import choices_of
 from fairtest.contexts.scoring import Strength
 from fairtest.contexts.search import SearchSettings
-from fairtest.contexts.tree import HistogramScorer, grow, grown, merged
+from fairtest.contexts.tree import HistogramScorer, LookedAt, grow, grown, merged
 from fairtest.data.holdout import TRAIN
 from fairtest.metrics.registry import named_metrics
 from fairtest.pipeline.search import engine_of
@@ -93,7 +93,7 @@ def test_the_first_tree_is_the_guided_tree_and_the_others_keep_to_their_attribut
     choices = choices_of(search.axes, search.settings)
     trees = grown(search.scorer(), search.source.table, search.settings, choices)
     plain = grow(search.scorer(), search.source.table, search.settings)
-    assert merged(trees[:1], 0).contexts == plain.contexts
+    assert merged(trees[:1], LookedAt()).contexts == plain.contexts
     for nodes, choice in zip(trees[1:], choices[1:], strict=True):
         for node in nodes[1:]:
             around = nodes[node.parent].context
@@ -102,6 +102,36 @@ def test_the_first_tree_is_the_guided_tree_and_the_others_keep_to_their_attribut
             }
             assert new <= choice(around)
             assert len(choice(around)) == 2
+
+
+def test_a_wide_tree_cuts_its_strongest_populations_only() -> None:
+    wide, narrow = Search(widest=None), Search(widest=3)
+    everything = grown(wide.scorer(), wide.source.table, wide.settings, [None])[0]
+    scorer = narrow.scorer()
+    nodes = grown(scorer, narrow.source.table, narrow.settings, [None])[0]
+    depth = [0]
+    for node in nodes[1:]:
+        depth.append(depth[node.parent] + 1)
+    assert set(contexts_of(nodes)) < set(contexts_of(everything))
+    whole = {node.context: node.strength for node in everything}
+    assert all(node.strength == whole[node.context] for node in nodes)  # counted right after others were left out
+    cut = {node.parent for node in nodes[1:]}
+    uncut = 0
+    for level in (1, 2):
+        here = sorted((i for i in range(len(nodes)) if depth[i] == level), key=lambda i: (-nodes[i].strength, i))
+        assert {i for i in here if i in cut} <= set(here[:3])
+        uncut += max(len(here) - 3, 0)
+    assert scorer.looked_at.uncut == uncut > 0
+    assert f"{uncut:,} weaker ones" in merged([nodes], scorer.looked_at).notes[0]
+
+
+def test_trees_that_grow_together_are_bounded_one_by_one() -> None:
+    search = Search(widest=2)
+    choices = choices_of(search.axes, search.settings)
+    together = grown(search.scorer(), search.source.table, search.settings, choices)
+    alone = [grown(search.scorer(), search.source.table, search.settings, [choice])[0] for choice in choices]
+    for a, b in zip(together, alone, strict=True):
+        assert [(n.context, n.parent, n.strength) for n in a] == [(n.context, n.parent, n.strength) for n in b]
 
 
 def test_each_candidate_is_counted_once() -> None:

@@ -94,4 +94,4 @@ def grow_forest(
     batches = [choices[first : first + together] for first in range(0, len(choices), together)]
     for number, batch in enumerate(batches):
         trees += grown(scorer_of(looked_at), table, settings, batch, part(tell, number, len(batches)))
-    return merged(trees, looked_at.total)
+    return merged(trees, looked_at)

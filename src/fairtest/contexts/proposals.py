@@ -167,7 +167,7 @@ class Searcher:
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
         guided = frozenset(() if tree is None else tree.contexts)
         parents = (-1,) + (0,) * (len(contexts) - 1)
-        notes = cut_short(depth, wanted, tree is not None)
+        notes = (*cut_short(depth, wanted, tree is not None), *(() if tree is None else tree.notes))
         return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided, notes=notes)
 
     def _weight(self, evidence: FloatArray) -> FloatArray:

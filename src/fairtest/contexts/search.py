@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Found", "FoundLabels", "FoundUnweighed", "SearchSettings"]
+__all__ = ["WIDEST", "Found", "FoundLabels", "FoundUnweighed", "SearchSettings"]
+
+
+WIDEST = 1000
+"""How many populations of one depth a tree cuts further. A hundred thousand people hardly have more that are large
+enough. Ten million have a hundred times as many, and testing them all takes the power from each."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class SearchSettings:
         How many trees a forest has, and among how many attributes each node chooses (None for a third of them).
     seed
         Where the randomness of a forest starts.
+    widest
+        The most populations of one depth that a tree cuts further, the strongest ones; None for all of them.
     """
 
     max_depth: int
@@ -46,6 +53,7 @@ class SearchSettings:
     trees: int = 1
     attributes_per_node: int | None = None
     seed: int = 0
+    widest: int | None = WIDEST
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,10 @@ together, for all attributes; so are those of several trees that may cut along d
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import groupby
 from math import isnan
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -105,9 +108,16 @@ class Cut:
 
 @dataclass
 class LookedAt:
-    """Counts the candidates that were evaluated, once however many trees come by."""
+    """Counts the candidates that were evaluated, once however many trees come by.
+
+    Attributes
+    ----------
+    uncut
+        How many populations were large enough to be cut further, and were not because there were so many of them.
+    """
 
     total: int = 1
+    uncut: int = 0
     _known: set[tuple[Context, str]] = field(default_factory=set)
 
     def add(self, node: Node, axis: Axis, candidates: int) -> None:
@@ -137,7 +147,7 @@ class Scorer(Protocol):
 
 def grow(scorer: Scorer, table: Table, settings: SearchSettings, tell: Tell = silent) -> Found:
     """Grow one tree and return its nodes as contexts."""
-    return merged(grown(scorer, table, settings, [None], tell), scorer.looked_at.total)
+    return merged(grown(scorer, table, settings, [None], tell), scorer.looked_at)
 
 
 def grown(
@@ -162,11 +172,24 @@ def grown(
                 trees[t].append(node)
         if not new:
             break
-        frontier = new
         if depth + 1 < settings.max_depth:
-            scorer.advance(below.cuts, np.array(below.child))
+            frontier = _strongest(new, trees, settings.widest)
+            scorer.looked_at.uncut += len(new) - len(frontier)
+            scorer.advance(*below.only([trees[t][i] for t, i in frontier]))
     tell(1.0)
     return trees
+
+
+def _strongest(
+    nodes: list[tuple[int, int]], trees: Sequence[Sequence[Node]], widest: int | None
+) -> list[tuple[int, int]]:
+    """Return the nodes that are cut further: of each tree the strongest so many, in the order they came in."""
+    if widest is None or len(nodes) <= widest:
+        return nodes
+    kept: set[tuple[int, int]] = set()
+    for _, own in groupby(sorted(nodes), key=itemgetter(0)):
+        kept.update(nsmallest(widest, own, key=lambda node: (-trees[node[0]][node[1]].strength, node)))
+    return [node for node in nodes if node in kept]
 
 
 class _Below:
@@ -185,6 +208,20 @@ class _Below:
         if key not in self._known:
             self._known[key] = self._cut(parent, split)
         return [Node(n.context, n.conditions, number, n.strength, n.place) for n in self._known[key]]
+
+    def only(self, nodes: Sequence[Node]) -> tuple[list[Cut], ChildTable]:
+        """Return the cuts that lead to some of the nodes, which get places of their own."""
+        child = np.array(self.child)
+        used = np.zeros(len(self._places) + 1, dtype=bool)  # the last is for codes that lead nowhere
+        used[[node.place for node in nodes]] = True
+        if used[:-1].all():
+            return self.cuts, child
+        places = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        for node in nodes:
+            node.place = int(places[node.place])
+        child = places[child]
+        going_on = np.flatnonzero((child >= 0).any(axis=1))
+        return [self.cuts[i] for i in going_on.tolist()], child[going_on]
 
     def _cut(self, parent: Node, split: Split) -> list[Node]:
         to = np.full(256, -1, dtype=np.int32)
@@ -222,7 +259,7 @@ class _Parts:
         return self._known[key]
 
 
-def merged(trees: Sequence[Sequence[Node]], looked_at: int) -> Found:
+def merged(trees: Sequence[Sequence[Node]], looked_at: LookedAt) -> Found:
     """Return the nodes as contexts, tree by tree; two ways to the same people count once."""
     at: dict[Context, int] = {}
     parents: list[int] = []
@@ -232,7 +269,17 @@ def merged(trees: Sequence[Sequence[Node]], looked_at: int) -> Found:
                 at[node.context] = len(at)
                 parents.append(at[nodes[node.parent].context] if node.parent >= 0 else -1)
     nothing = np.zeros(len(at))
-    return Found(tuple(at), tuple(parents), looked_at, nothing, nothing)
+    return Found(tuple(at), tuple(parents), looked_at.total, nothing, nothing, notes=_left_whole(looked_at.uncut))
+
+
+def _left_whole(uncut: int) -> tuple[str, ...]:
+    """Return a word about populations that were not cut further because there were too many."""
+    if not uncut:
+        return ()
+    return (
+        f"The guided tree cut only its strongest groups of each depth further; {uncut:,} weaker ones were left "
+        "whole. A larger min_size leaves fewer to divide.",
+    )
 
 
 class HistogramScorer:

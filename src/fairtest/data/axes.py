@@ -153,8 +153,7 @@ def level_axis(column: Column, counts: IntArray) -> Axis | None:
 
 
 def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
-    """Return the axis of a column of numbers, given those of the training set."""
-    seen = seen[~np.isnan(seen)]
+    """Return the axis of a column of numbers, given those that people of the training set have, which are sorted."""
     seen.sort()
     if not seen.size:
         return None

@@ -108,9 +108,19 @@ class PartitionedEngine:
             counts = self._run("counts_of_levels", TRAIN, names, columns=names)
             self._axes |= {c.name: level_axis(c, n) for c, n in zip(levelled, counts, strict=True)}
         for column in (c for c in new if c.kind is Kind.NUMERIC):
-            seen = self._run("numbers_of", TRAIN, column.name, columns=[column.name], add=False)
-            self._axes[column.name] = numeric_axis(column, np.concatenate(seen))
+            self._axes[column.name] = numeric_axis(column, self._numbers_of(column.name))
         return [self._axes[c] for c in columns]
+
+    def _numbers_of(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers that people of the training set have in a column, held once."""
+        parts = self._run("numbers_of", TRAIN, column, columns=[column], add=False)
+        numbers = np.empty(sum(part.size for part in parts))
+        end = numbers.size
+        while parts:
+            last = parts.pop()
+            numbers[end - last.size : end] = last
+            end -= last.size
+        return numbers
 
     def spoken_of(self, contexts: Sequence[Sequence[Condition]]) -> set[str]:
         """Return the columns that contexts speak of, whose axes a partition must know."""

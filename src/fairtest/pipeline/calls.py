@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairtest.contexts.search import SearchSettings
+from fairtest.contexts.search import WIDEST, SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError, in_question
 from fairtest.investigations.discovery import Discovery
@@ -108,6 +108,7 @@ def train(
         choices.trees or 1,
         choices.attributes_per_node,
         source.seed,
+        None if choices.preset == "paper" else WIDEST,
     )
     tell = as_progress(progress)
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
