@@ -15,7 +15,7 @@ import numpy as np
 from fairtest.engine.histogram import Cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,8 +61,13 @@ class Kinds:
         return column in self._codes
 
 
-def kinds_of(codes: Sequence[NDArray[np.uint8]], axes: Sequence[Axis], cells: Cells, n_cells: int) -> Kinds | None:
-    """Return the kinds of some people, of whom only their cells are added up; None if there are not few of them."""
+def kinds_of(
+    codes: Callable[[Axis, int], NDArray[np.uint8]], axes: Sequence[Axis], cells: Cells, n_cells: int
+) -> Kinds | None:
+    """Return the kinds of some people, of whom only their cells are added up; None if there are not few of them.
+
+    ``codes`` gives the codes on an axis of every so many-th person: all of them are asked for only where it pays.
+    """
     people = len(cells.cell)
     sizes = [axis.size for axis in axes]
     possible = prod(sizes) * n_cells
@@ -70,12 +75,9 @@ def kinds_of(codes: Sequence[NDArray[np.uint8]], axes: Sequence[Axis], cells: Ce
         return None
     dense = possible <= MOST_DENSE
     most = people // (WORTH if dense else WORTH_SORTING)
-    if (
-        possible > most
-        and _expected(_keys(codes, sizes, cells.cell, n_cells, slice(None, None, _step(people))), people) > most
-    ):
+    if possible > most and _expected(_keys(codes, axes, cells.cell, n_cells, _step(people)), people) > most:
         return None
-    keys = _keys(codes, sizes, cells.cell, n_cells, slice(None))
+    keys = _keys(codes, axes, cells.cell, n_cells, 1)
     if dense:
         every = np.bincount(keys, minlength=possible)
         kinds = np.flatnonzero(every)
@@ -90,15 +92,19 @@ def _step(people: int) -> int:
 
 
 def _keys(
-    codes: Sequence[NDArray[np.uint8]], sizes: Sequence[int], cell: NDArray[np.int32], n_cells: int, rows: slice
+    codes: Callable[[Axis, int], NDArray[np.uint8]],
+    axes: Sequence[Axis],
+    cell: NDArray[np.int32],
+    n_cells: int,
+    step: int,
 ) -> NDArray[np.int64]:
-    """Return one number for each of some people that says all about their kind."""
-    key = np.zeros(len(cell[rows]), dtype=np.int64)
-    for code, size in zip(codes, sizes, strict=True):
-        key *= size
-        key += code[rows]
+    """Return one number for every so many-th person that says all about their kind."""
+    key = np.zeros(len(cell[::step]), dtype=np.int64)
+    for axis in axes:
+        key *= axis.size
+        key += codes(axis, step)
     key *= n_cells
-    key += cell[rows]
+    key += cell[::step]
     return key
 
 

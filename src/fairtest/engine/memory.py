@@ -247,9 +247,12 @@ class MemoryEngine:
         key = (number, target, tuple(axes))
         if key not in self._kinds:
             people = self._people_of(number, target)
-            plain = target.summary is SummaryKind.COUNTS
-            codes = [people.codes(axis) for axis in axes] if plain and len(people.rows) >= FEWEST_PEOPLE else []
-            self._kinds = {key: kinds_of(codes, axes, people.cells, target.n_cells) if codes else None}
+            worth = target.summary is SummaryKind.COUNTS and axes and len(people.rows) >= FEWEST_PEOPLE
+
+            def codes(axis: Axis, step: int) -> NDArray[np.uint8]:
+                return people.codes(axis) if step == 1 else self.codes(axis)[people.rows[::step]]
+
+            self._kinds = {key: kinds_of(codes, axes, people.cells, target.n_cells) if worth else None}
         return self._kinds[key]
 
     def _cells_of(self, target: Target) -> Cells:
