@@ -16,6 +16,7 @@ import pytest
 import fairtest as ft
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PEOPLE = 1500
@@ -165,13 +166,21 @@ def test_an_answer_of_before_stays_when_the_next_is_stopped() -> None:
     assert asked.source.budget.left == 1
 
 
+@pytest.fixture
+def plain_interrupts() -> Iterator[None]:
+    """Whatever ran before in this process (an event loop, a browser's driver), Ctrl-C is Python's own again."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _again_and_again(asked, timer: threading.Timer) -> None:
     timer.start()
-    while True:
+    for _ in range(200):
         ft.train([asked], min_size=60, max_depth=3)
 
 
-def test_a_real_interrupt_in_the_middle_of_counting() -> None:
+def test_a_real_interrupt_in_the_middle_of_counting(plain_interrupts: None) -> None:
     """Signals come between any two steps, not only where progress is told."""
     asked = asked_of_two()
     whole = report_of(asked_of_two(), {}, {})
