@@ -35,7 +35,7 @@ ABOUT_GROWTH = """\
 Made-up people (`benchmarks/people.py`): half of the attributes are categories of 2 to 20 values, the others whole
 numbers and decimals; from a Parquet file to the report as JSON, each in a new process; the tree goes with Holm's
 correction. "Loading" is from the file to the codes that are counted, those of thresholds too. "Tested" is how many
-contexts the search proposed and the test set answered for: it, more than the rows, makes the difference between data sets.
+contexts the search proposed and the test set answered for, which differs more between data sets than the time of each.
 The yardstick is scikit-learn's gradient-boosting tree grower, compiled, on codes already binned: one tree of depth 5 on
 all rows."""
 
