@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 collect_ignore_glob = ["tests/*conftest.py"]  # they hold no doctests, and would be imported under one name
 os.environ["FAIRTEST_REGISTRY"] = "off"  # tests audit the same people again and again
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs in the background, and passed on to what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
