@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairtest.data.order import at_ranks, median, signed, unsigned
@@ -35,6 +35,7 @@ def test_numbers_at_ranks(values, at, ranks, gathered):
 
 
 @CHECKED
+@example([8.98846567431158e307], [0])  # twice it is more than there are numbers for
 @given(st.lists(FINITE, min_size=1, max_size=40), st.lists(st.integers(0, 100), max_size=3))
 def test_median(values, at):
     numbers = np.array(values)

@@ -118,5 +118,6 @@ def median(blocks: Callable[[], Iterable[FloatArray]], size: int, *, gathered: i
     is_here = len(list(islice(blocks(), 2))) < 2  # one block is everything, and in memory already
     if is_here or size <= gathered:
         return float(np.median(np.concatenate(list(blocks()))))
-    middle = at_ranks(lambda: map(unsigned, blocks()), [(size - 1) // 2, size // 2], gathered=gathered)
+    ranks = [size // 2] if size % 2 else [size // 2 - 1, size // 2]
+    middle = at_ranks(lambda: map(unsigned, blocks()), ranks, gathered=gathered)
     return float(np.mean(signed(middle)))
