@@ -31,11 +31,6 @@ class Kind(StrEnum):
     NUMERIC = "numeric"
     IDENTIFIER = "identifier"
 
-    @property
-    def has_levels(self) -> bool:
-        """Whether the values are a small set of levels rather than numbers."""
-        return self is not Kind.NUMERIC
-
 
 class SummaryKind(StrEnum):
     """Which small table a metric reads (section 1 of the statistics)."""

@@ -104,7 +104,7 @@ class TestFigures:
                 assert top <= float(circle.get("cy")) <= height
 
     def test_names(self):
-        assert list(build.income_report().figures()) == ["sex-forest", "sex-0", "sex-1", "sex-2"]
+        assert list(build.income_report().figures()) == ["sex-forest", "sex-tree", "sex-0", "sex-1", "sex-2"]
         assert list(build.berkeley_report().figures()) == ["gender-forest", "gender-0", "gender-0-strata"]
         assert list(build.undefined_report().figures()) == ["sex-0"]
 
@@ -121,6 +121,17 @@ class TestFigures:
         assert svg.count("<circle") == 2
         assert svg.count("rotate(45") == 1
         assert "−32.5 [−39.2, −24.8] · 1,444 people" in svg
+
+    def test_the_tree_has_a_cell_for_each_node_and_a_ring_for_each_finding(self):
+        report = build.income_report()
+        svg = report.figures()["sex-tree"]
+        assert svg.count("data-node=") == len(report.attributes[0].tree) == 3
+        assert svg.count('class="mark"') == 2 + 1  # and one in the legend
+        style = re.search(r"<style>(.*)</style>", svg).group(1)
+        used = set(re.findall(r'class="(\w\d)"', svg))
+        assert used
+        assert all(f".{colour} {{ fill: #" in style for colour in used)
+        assert "var(" not in svg
 
     def test_a_folder_that_is_a_file_is_an_error(self, tmp_path):
         (tmp_path / "taken").write_text("")

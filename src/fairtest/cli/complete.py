@@ -30,8 +30,6 @@ NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The names an option takes. They stand here too so that help and completion need not load the library."""
 
-Complete = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
-
 
 def names_of(option: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """Return what completes the names an option takes."""

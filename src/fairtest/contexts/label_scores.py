@@ -124,7 +124,6 @@ class LabelScorer:
 
     def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
         """Return the best cut of each node."""
-        self._n_nodes = len(nodes)
         best: list[Split | None] = [None] * len(nodes)
         parent = rounded(np.array([node.strength for node in nodes]))
         for number, axis in enumerate(self._axes):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.document import AttributeReport, ColumnNote, Report
 
 __all__ = [
-    "FOUR_FIFTHS",
     "answer",
     "base_name",
     "columns_used",
@@ -456,13 +455,6 @@ def _roles(report: Report, attribute: AttributeReport) -> str:
     if report.favourable is not None:
         parts.append(f"effects are about {one_line(report.measured)} = {level_words(report.favourable)}")
     return " · ".join(parts)
-
-
-FOUR_FIFTHS = (
-    "United States guidelines on selection for jobs (29 CFR 1607.4 D) regard a rate below four fifths of the highest "
-    "group’s rate as a sign of adverse impact. The ratio is shown as a fact; whether the output is a selection, and "
-    "what follows, is not for this report to say."
-)
 
 
 def answer(report: Report) -> str:

@@ -14,6 +14,7 @@ from fairtest.reporting.bars import estimate_with
 from fairtest.reporting.numbers import base_metric, count, quantity, rate, scale_for
 from fairtest.reporting.phrases import named_groups, one_line, told_row, totals
 from fairtest.reporting.tables import shortened
+from fairtest.reporting.tree_picture import tree_picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,8 +48,9 @@ class _Row:
 def figures_of(report: Report) -> dict[str, str]:
     """Return the figures of a report as SVG texts, in its order: names are ``sex-forest``, ``sex-1``, ``sex-1-strata``.
 
-    For each protected attribute: a forest of its findings with the whole population; then for the population (0) and
-    each finding (1, 2, …) its rates or boxes by group, and its strata where there are explanatory attributes.
+    For each protected attribute: a forest of its findings with the whole population, and the tree of contexts
+    (``sex-tree``) where there is one; then for the population (0) and each finding (1, 2, …) its rates or boxes by
+    group, and its strata where there are explanatory attributes.
     """
     drawn: dict[str, str] = {}
     for place, attribute in enumerate(report.attributes, 1):
@@ -73,6 +75,8 @@ def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str
         _about(report, attribute, scale), [(_named(f), f) for f in alike], scale, report.names, attribute
     ):
         yield "forest", svg
+    if svg := tree_picture(report, attribute, scale, f"{_about(report, attribute, scale)}, the tree of contexts"):
+        yield "tree", svg
     for number, finding in enumerate((attribute.population, *shown)):
         if svg := _by_group(finding, report.settings.min_size, report.names):
             yield str(number), svg
