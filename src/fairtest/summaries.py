@@ -180,6 +180,10 @@ class Target:
     summary: SummaryKind
     order: int = 2
 
+    def __post_init__(self) -> None:
+        if self.summary is SummaryKind.COUNTS:  # counts have no moments: those that differ only in order are the same
+            object.__setattr__(self, "order", 2)
+
     @property
     def by(self) -> Variable:
         """For group moments: the variable that makes the groups."""

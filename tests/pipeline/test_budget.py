@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from flaky_metric import Flaky
 
 import fairtest as ft
 from fairtest.inference.multiplicity import holm
@@ -162,18 +163,6 @@ def test_training_again_forgets_the_answer():
     with pytest.raises(ft.UsageError):
         ft.report([investigation])
     assert source.budget.left == 1
-
-
-class Flaky:
-    """A metric of counts that can be made to fail."""
-
-    error: BaseException | None = None
-
-    def __call__(self, counts):
-        if self.error is not None:
-            raise self.error
-        rates = counts[..., 1, :].sum(axis=-2) / counts.sum(axis=(-3, -2))
-        return rates[..., 1] - rates[..., 0]
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("in the metric"), KeyboardInterrupt()])

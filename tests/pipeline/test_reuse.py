@@ -7,6 +7,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from flaky_metric import Flaky
 
 import fairtest as ft
 from fairtest.data.reuse import LEAST_LEVEL, ReusedSet
@@ -157,18 +158,6 @@ def test_the_same_seed_gives_the_same_answers():
         source = source_of()
         texts.append([ask(source).to_json(), ask(source, protected=["sex", "job"]).to_json()])
     assert texts[0] == texts[1]
-
-
-class Flaky:
-    """A metric of counts that can be made to fail."""
-
-    error: BaseException | None = None
-
-    def __call__(self, counts):
-        if self.error is not None:
-            raise self.error
-        rates = counts[..., 1, :].sum(axis=-2) / counts.sum(axis=(-3, -2))
-        return rates[..., 1] - rates[..., 0]
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("in the metric"), KeyboardInterrupt()])

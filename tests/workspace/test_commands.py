@@ -86,7 +86,7 @@ class TestAWorkspaceAsData:
         assert [json.loads(run.out)["settings"]["set"] for run in shown] == [1, 2]
         assert [run.err for run in shown] == ["", ""]
         assert json.loads(shown[0].out)["investigations"][0]["favourable"] == "yes"
-        refused(fairtest("test", audit, *ASK), "exhausted", "all 2 test sets", code=3)
+        refused(fairtest("test", audit, *ASK), "exhausted", "both test sets", code=3)
         refused(fairtest("explain", audit, "--by", "department"), "exhausted", code=3)
 
     def test_the_report_is_the_library_s(self, audit: Path, people: Path) -> None:

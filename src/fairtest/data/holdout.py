@@ -149,13 +149,17 @@ class Budget:
         """How many test sets have not been spent."""
         return len(self._free)
 
+    @property
+    def all_sets(self) -> str:
+        """The subject of the sentence that nothing is left, with its verb."""
+        return {1: "the test set has", 2: "both test sets have"}.get(self.size, f"all {self.size} test sets have")
+
     def check(self) -> None:
         """Raise if there is no test set left to draw."""
         if not self._free:
-            sets = "test set has" if self.size == 1 else f"{self.size} test sets have"
             raise BudgetExhausted(
-                f"The budget is exhausted: {'the' if self.size == 1 else 'all'} {sets} been spent. A test set answers "
-                f"once; give DataSource a larger budget (budget={self.size + 1}) before the first test, or new data."
+                f"The budget is exhausted: {self.all_sets} been spent. A test set answers once; "
+                f"give DataSource a larger budget (budget={self.size + 1}) before the first test, or new data."
             )
 
     @contextmanager

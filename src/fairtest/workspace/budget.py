@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -141,10 +142,10 @@ class LedgerBudget(Budget):
         )
 
     def _exhausted(self) -> BudgetExhausted:
-        sets = "its test set has" if self.size == 1 else f"all {self.size} test sets have"
         return BudgetExhausted(
-            f"The budget of the workspace {str(self._folder)!r} is exhausted: {sets} been spent. What they answered "
-            f"can be shown again (fairtest report {self._folder}); a new question needs new people."
+            f"The budget of the workspace {str(self._folder)!r} is exhausted: {self.all_sets} been spent. What "
+            f"they answered can be shown again (fairtest report {shlex.quote(str(self._folder))}); a new question "
+            "needs new people."
         )
 
 
