@@ -6,7 +6,6 @@ import datetime as dt
 from bisect import bisect
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,14 @@ class Op(StrEnum):
     IS = "=="
     IN = "in"
     MISSING = "missing"
+
+
+def _kept_hash(owner: object, said: tuple[object, ...]) -> int:
+    """Return the hash of what an object says, kept in it: searches look objects up by the hundred thousand."""
+    known: int | None = vars(owner).get("_hash")
+    if known is None:
+        known = vars(owner)["_hash"] = hash(said)
+    return known
 
 
 _SIGN = {Op.AT_MOST: "≤", Op.ABOVE: ">", Op.IS: "=", Op.IN: "in"}
@@ -63,12 +70,7 @@ class Predicate:
         object.__setattr__(self, "op", Op(self.op))
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        """Kept, since searches look predicates up by the hundred thousand."""
-        return hash((self.column, self.op, self.value))
+        return _kept_hash(self, (self.column, self.op, self.value))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_hash"}  # texts hash anew in each process
@@ -120,11 +122,7 @@ class Context:
     predicates: tuple[Predicate, ...] = ()
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.predicates)
+        return _kept_hash(self, self.predicates)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"predicates": self.predicates}  # texts hash anew in each process

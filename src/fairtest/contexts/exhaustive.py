@@ -336,15 +336,16 @@ class _Kept:
         at = self.link >= least
         return _Kept(self.axes, self.places[at], self.z[at], self.link[at])
 
+    def contexts(self) -> Iterator[Context]:
+        """Return the conjunctions; axes are sorted by name, as the predicates of a context are."""
+        columns = zip(self.axes, self.places.T.tolist(), strict=True)
+        return map(Context, zip(*([axis.predicates[j] for j in places] for axis, places in columns), strict=True))
+
 
 def _gathered(found: Sequence[_Kept], looked_at: int, wide: bool) -> Candidates:
     if wide:
         found = [kept.linked(LEAST_LINK) for kept in found]
-    contexts = tuple(
-        Context(tuple(axis.predicates[j] for axis, j in zip(kept.axes, place, strict=True)))
-        for kept in found
-        for place in kept.places.tolist()
-    )
+    contexts = tuple(context for kept in found for context in kept.contexts())
     empty = np.zeros(0)
     z, link = (np.concatenate([empty, *(getattr(kept, name) for kept in found)]) for name in ("z", "link"))
     return Candidates(contexts, z, link, looked_at, wide)

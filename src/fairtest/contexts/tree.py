@@ -9,7 +9,6 @@ together, for all attributes; so are those of several trees that may cut along d
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from itertools import groupby
 from math import isnan
 from operator import itemgetter
@@ -59,6 +58,8 @@ ChildTable: TypeAlias = NDArray[np.int32]
 Choice: TypeAlias = "Callable[[Context], frozenset[str]]"
 """Along which attributes a tree may cut a context."""
 
+MOST_CODES = 256
+"""The most codes of an axis: they are kept in a byte."""
 MOST_CELLS = 1 << 22
 """The most numbers one batch of candidate tables may hold."""
 
@@ -188,7 +189,7 @@ def _strongest(
         return nodes
     kept: set[tuple[int, int]] = set()
     for _, own in groupby(sorted(nodes), key=itemgetter(0)):
-        kept.update(nsmallest(widest, own, key=lambda node: (-trees[node[0]][node[1]].strength, node)))
+        kept.update(sorted(own, key=lambda node: -trees[node[0]][node[1]].strength)[:widest])
     return [node for node in nodes if node in kept]
 
 
@@ -199,8 +200,7 @@ class _Below:
         self._parts = parts
         self._places: dict[Context, int] = {}
         self._known: dict[tuple[int, str, int], list[Node]] = {}
-        self.cuts: list[Cut] = []
-        self.child: list[NDArray[np.int32]] = []
+        self._cuts: list[tuple[Cut, list[tuple[NDArray[np.intp], int]]]] = []
 
     def children(self, parent: Node, number: int, split: Split) -> list[Node]:
         """Return the children of the node with this number in its tree."""
@@ -211,21 +211,20 @@ class _Below:
 
     def only(self, nodes: Sequence[Node]) -> tuple[list[Cut], ChildTable]:
         """Return the cuts that lead to some of the nodes, which get places of their own."""
-        child = np.array(self.child)
-        used = np.zeros(len(self._places) + 1, dtype=bool)  # the last is for codes that lead nowhere
-        used[[node.place for node in nodes]] = True
-        if used[:-1].all():
-            return self.cuts, child
-        places = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        places = {place: number for number, place in enumerate(sorted({node.place for node in nodes}))}
         for node in nodes:
-            node.place = int(places[node.place])
-        child = places[child]
-        going_on = np.flatnonzero((child >= 0).any(axis=1))
-        return [self.cuts[i] for i in going_on.tolist()], child[going_on]
+            node.place = places[node.place]
+        on = [(cut, [(codes, places[place]) for codes, place in to if place in places]) for cut, to in self._cuts]
+        on = [(cut, to) for cut, to in on if to]
+        child = np.full((len(on), MOST_CODES), -1, dtype=np.int32)
+        for row, (_, to) in zip(child, on, strict=True):
+            for codes, place in to:
+                row[codes] = place
+        return [cut for cut, _ in on], child
 
     def _cut(self, parent: Node, split: Split) -> list[Node]:
-        to = np.full(256, -1, dtype=np.int32)
-        made, new = [], False
+        made: list[Node] = []
+        to: list[tuple[NDArray[np.intp], int]] = []
         for (predicate, condition, codes), strength in zip(
             self._parts.of(split), split.strengths.tolist(), strict=True
         ):
@@ -234,12 +233,11 @@ class _Below:
             context = parent.context.narrowed(predicate)
             place = self._places.get(context)
             if place is None:
-                self._places[context] = to[codes] = place = len(self._places)
-                new = True
+                self._places[context] = place = len(self._places)
+                to.append((codes, place))
             made.append(Node(context, (*parent.conditions, condition), -1, strength, place))
-        if new:
-            self.cuts.append(Cut(parent.place, split.axis))
-            self.child.append(to)
+        if to:
+            self._cuts.append((Cut(parent.place, split.axis), to))
         return made
 
 
@@ -248,14 +246,14 @@ class _Parts:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._known: dict[tuple[str, int], list[tuple[Predicate, Condition, list[int]]]] = {}
+        self._known: dict[tuple[str, int], list[tuple[Predicate, Condition, NDArray[np.intp]]]] = {}
 
-    def of(self, split: Split) -> list[tuple[Predicate, Condition, list[int]]]:
+    def of(self, split: Split) -> list[tuple[Predicate, Condition, NDArray[np.intp]]]:
         """Return the predicate of each part, its condition and its codes."""
         key = (split.axis.column, split.number)
         if key not in self._known:
             parts = children(split.axis, split.number, self._table[split.axis.column])
-            self._known[key] = [(predicate, condition, list(condition.codes)) for predicate, condition in parts]
+            self._known[key] = [(p, condition, np.array(condition.codes, dtype=np.intp)) for p, condition in parts]
         return self._known[key]
 
 
@@ -337,8 +335,11 @@ class HistogramScorer:
             wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
             table = histogram if wanted.size == len(histogram) else histogram[wanted]
             strengths, score, looked_at = self._scores(axis, table, strength[asking[which]])
-            for i, many in zip(asking[which].tolist(), looked_at.tolist(), strict=True):
-                self.looked_at.add(nodes[i], axis, many)
+            if any_axis:
+                self.looked_at.total += int(looked_at.sum())
+            else:
+                for i, many in zip(asking[which].tolist(), looked_at.tolist(), strict=True):
+                    self.looked_at.add(nodes[i], axis, many)
             top = score.argmax(axis=1)
             peak = score[np.arange(len(top)), top][back]
             for k in np.flatnonzero(peak > highest[asking]).tolist():

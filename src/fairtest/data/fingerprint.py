@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSING", "fingerprint", "fingerprint_in_order", "number_bits", "text_bits"]
 
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 MANY = 20_000
 MISSING = np.uint64(0x9AE16A3B2F90404F)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -103,7 +103,7 @@ def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) 
     if column.sets is not None:
         return _set_hashes(column.sets, salt)
     if column.codes is not None:
-        return hashes[column.codes]  # −1 is the last: missing
+        return hashes.take(column.codes)  # −1 is the last: missing
     assert column.values is not None
     return _mixed(number_bits(column.values) ^ salt)
 

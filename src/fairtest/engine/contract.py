@@ -78,11 +78,11 @@ class Frontier(Protocol):
 
     n_nodes: int
 
-    def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
-        """Return the sums ``[node, code of axis, *cell_shape, *sum_shape]`` of the nodes ``first`` to ``last``."""
-
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`histogram` of each axis, all of them counted together where a pass over the rows is dear."""
+        """Yield the sums ``[node, code of axis, *cell_shape, *sum_shape]`` of the nodes ``first`` to ``last``.
+
+        One table for each axis, all of them counted together where a pass over the rows is dear.
+        """
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down.

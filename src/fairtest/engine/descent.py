@@ -39,7 +39,8 @@ class _Level:
     size
         How many there are.
     first, cuts
-        For each prefix one shorter: the first of the cuts that lead on from it, and how many there are.
+        For each prefix one shorter: the first of the cuts that lead on from it, and how many there are; none from the
+        last, which stands for nowhere.
     column
         For each cut, the column it goes along.
     child
@@ -51,6 +52,11 @@ class _Level:
     cuts: NDArray[np.intp]
     column: NDArray[np.intp]
     child: NDArray[np.intp]
+
+    @property
+    def most(self) -> int:
+        """The largest number of cuts that lead on from a prefix."""
+        return int(self.cuts.max())
 
 
 class Descent:
@@ -124,24 +130,20 @@ class Descent:
         n, flat = codes.shape[1], codes.ravel()
         person, prefix = np.arange(n), np.zeros(n, dtype=np.intp)
         for level in self._levels:
-            cut = level.first.take(prefix)
             times = level.cuts.take(prefix)
-            most = int(times.max(initial=0))
-            if most > 1:
+            on = np.flatnonzero(times)
+            person, cut = person.take(on), level.first.take(prefix.take(on))
+            if level.most > 1:
+                times = times.take(on)
                 start = np.cumsum(times) - times
                 person = np.repeat(person, times)
                 cut = np.repeat(cut - start, times) + np.arange(person.size)
-            elif not times.all():
-                on = np.flatnonzero(times)
-                person, cut = person.take(on), cut.take(on)
             where = (level.column * n).take(cut)
             where += person
             cut *= level.child.shape[1]
             cut += flat.take(where)
             prefix = level.child.ravel().take(cut)
             yield person, prefix
-            kept = np.flatnonzero(prefix < level.size)
-            person, prefix = person.take(kept), prefix.take(kept)
 
 
 def _commonest(numbers: IntArray, prefix: NDArray[np.intp], group: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -188,7 +190,7 @@ def _level(
     """Return the prefixes that a condition more makes of their parents."""
     kinds = int(group.max()) + 1
     cuts, cut = np.unique(parent * kinds + group[condition], return_inverse=True)
-    times = np.bincount(cuts // kinds, minlength=above)
+    times = np.bincount(cuts // kinds, minlength=above + 1)
     codes = [np.array(c.codes, dtype=np.intp) for c in conditions]
     child = np.full((cuts.size, width), parent.size, dtype=np.intp)
     many = np.array([c.size for c in codes])[condition]

@@ -49,22 +49,43 @@ def among(codes: NDArray[np.uint8], condition: Condition) -> BoolArray:
 def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any]:
     """Return sums over conditions ``[condition of axis 1, condition of axis 2, …, cell…]`` of a joint table.
 
-    Counts are whole numbers below 2⁵³ and other sums multiples of a power of two, so that adding them as floating-point
-    numbers is exact, in whatever order the linear algebra library does it.
+    Counts are whole numbers below 2⁵³ and other sums multiples of a power of two, so that adding and subtracting them
+    as floating-point numbers is exact, in whatever order that is done.
+
+    Examples
+    --------
+    >>> collapse(np.array([5, 7, 9]), [np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])])
+    array([12, 16])
     """
     sums = table
-    added: list[tuple[int, FloatArray]] = []
-    for axis, matrix in enumerate(matrices):
-        if (matrix.sum(axis=1) == 1).all():
-            sums = _picked(sums, matrix.argmax(axis=1), axis)
+    for axis, matrix in sorted(enumerate(matrices), key=lambda m: m[1].shape[0] / m[1].shape[1]):
+        many = np.count_nonzero(matrix, axis=1)
+        first = matrix.argmax(axis=1)
+        if (many == 1).all():
+            sums = _picked(sums, first, axis)
+        elif _are_runs(matrix, first, many):
+            sums = _between(sums, first, first + many, axis)
         else:
-            added.append((axis, matrix))
-    if not added:
-        return sums
-    sums = sums.astype(np.float64)
-    for axis, matrix in sorted(added, key=lambda a: a[1].shape[0] / a[1].shape[1]):
-        sums = np.moveaxis(np.tensordot(matrix, sums, axes=(1, axis)), 0, axis)
-    return np.rint(sums).astype(np.int64) if table.dtype.kind in "iu" else sums
+            sums = np.moveaxis(np.tensordot(matrix, sums.astype(np.float64), axes=(1, axis)), 0, axis)
+    return np.rint(sums).astype(table.dtype) if table.dtype.kind in "iu" else sums
+
+
+def _are_runs(matrix: FloatArray, first: IntArray, many: IntArray) -> bool:
+    """Whether every condition is a run of codes, as thresholds are."""
+    last = matrix.shape[1] - 1 - matrix[:, ::-1].argmax(axis=1)
+    return bool((last - first + 1 == many).all())
+
+
+def _between(sums: NDArray[Any], first: IntArray, end: IntArray, axis: int) -> NDArray[Any]:
+    """Return the sums over runs of codes along an axis: what lies below the end less what lies below the first."""
+    shape = list(sums.shape)
+    shape[axis] += 1
+    below = np.zeros(shape, dtype=sums.dtype)
+    place = (slice(None),) * axis
+    np.cumsum(sums, axis=axis, out=below[(*place, slice(1, None))])
+    between = below.take(end, axis=axis)
+    between -= below.take(first, axis=axis)
+    return between
 
 
 def _picked(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:

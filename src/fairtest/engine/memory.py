@@ -178,14 +178,17 @@ class MemoryEngine:
         """Return who of a set is in each context, a bit for each person that is looked at."""
         rows = self._sample(number)
         everyone = _packed(np.ones(rows.size, dtype=bool))
+        codes: dict[str, NDArray[np.uint8]] = {}
         known: dict[Condition, NDArray[np.uint64]] = {}
         inside = np.tile(everyone, (len(contexts), 1))
         for place, context in enumerate(contexts):
             for condition in context:
                 if condition not in known:
-                    axis = self.axis(condition.column)
-                    assert axis is not None
-                    known[condition] = _packed(among(self.codes(axis)[rows], condition))
+                    if condition.column not in codes:
+                        axis = self.axis(condition.column)
+                        assert axis is not None
+                        codes[condition.column] = self.codes(axis)[rows]
+                    known[condition] = _packed(among(codes[condition.column], condition))
                 inside[place] &= known[condition]
         return inside
 
@@ -355,23 +358,17 @@ class MemoryFrontier:
         """How much memory the rows and their cells take."""
         return self._rows.nbytes + self._node.nbytes + self._cells.nbytes
 
-    def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
-        """Return the sums by node and code of an axis."""
-        self._prepare([axis])
-        part = slice(self._start[first], self._start[last])
-        cells = self._cells.part(part)
-        key = self._node[part].astype(np.intp)
-        key -= first
-        key *= axis.size
-        key += self._engine.codes(axis).take(self._rows[part])
-        key *= self._target.n_cells
-        key += cells.cell
-        sums = add_up_at(key, (last - first) * axis.size, cells, self._target)
-        return sums.reshape(last - first, axis.size, *sums.shape[1:])
-
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the sums by node and code of each axis."""
-        return (self.histogram(axis, first, last) for axis in axes)
+        self._prepare(axes)
+        part, nodes = slice(self._start[first], self._start[last]), last - first
+        rows, cells = self._rows[part], self._cells.part(part)
+        own = (self._node[part].astype(np.intp) - first) * self._target.n_cells + cells.cell
+        for axis in axes:
+            key = self._engine.codes(axis).take(rows) * np.intp(nodes * self._target.n_cells)
+            key += own
+            sums = add_up_at(key, axis.size * nodes, cells, self._target)
+            yield np.moveaxis(sums.reshape(axis.size, nodes, *sums.shape[1:]), 0, 1)
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""

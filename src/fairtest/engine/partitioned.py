@@ -277,10 +277,6 @@ class PartitionedFrontier:
         self._steps: list[Step] = []
         self.n_nodes = 1
 
-    def histogram(self, axis: Axis, first: int, last: int) -> NDArray[Any]:
-        """Return the sums by node and code of an axis."""
-        return next(self.histograms([axis], first, last))
-
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the sums by node and code of each axis, counted in one pass."""
         if axes:

@@ -77,19 +77,19 @@ def listed(validated: Validated, shown: Collection[int], level: float) -> list[i
 
 def _leading(found: Sequence[Context]) -> Callable[[Context], bool]:
     """Return what says whether a context contains one of those found."""
-    known: dict[Predicate, int] = {}
+    known: dict[int, tuple[Predicate, int]] = {}  # by identity, which is cheaper than the hash: predicates are shared
 
     def around(predicate: Predicate) -> int:
         """Return a bit for each context found that is within a predicate."""
-        if predicate not in known:
-            inside = [any(theirs.implies(predicate) for theirs in each.predicates) for each in found]
-            known[predicate] = sum(1 << place for place, within in enumerate(inside) if within)
-        return known[predicate]
+        inside = [any(theirs.implies(predicate) for theirs in each.predicates) for each in found]
+        bits = sum(1 << place for place, within in enumerate(inside) if within)
+        known[id(predicate)] = (predicate, bits)  # kept alive, lest another get its identity
+        return bits
 
     def leads(context: Context) -> bool:
         every = (1 << len(found)) - 1
         for predicate in context.predicates:
-            every &= around(predicate)
+            every &= known[id(predicate)][1] if id(predicate) in known else around(predicate)
         return every > 0
 
     return leads
