@@ -134,8 +134,8 @@ def _tally(p: Floats, low: Floats, high: Floats, truth: Floats, alpha: float) ->
 
 def _p_values(procedure: Procedure, batch: Batch, seed: int) -> Floats:
     """Return the p-values, drawing those that the product draws."""
-    p, samplers = procedure.p_values(batch, min(LEVELS))
-    p = p.copy()
+    p, drawn = procedure.p_values(batch, min(LEVELS))
+    p, samplers = p.copy(), drawn.samplers()
     rng = np.random.default_rng([seed, 1])
     p[list(samplers)] = _drawn(list(samplers.values()), max(LEVELS), rng)
     small = {i: s for i, s in samplers.items() if p[i] <= 10 * min(LEVELS)}

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from fairtest.inference.monte_carlo import Drawn
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CELLS = {
@@ -91,7 +93,7 @@ class Wald:
         from scipy.special import ndtr
 
         d, se = self._difference(batch)
-        return 2 * ndtr(-np.abs(d) / se), {}
+        return 2 * ndtr(-np.abs(d) / se), Drawn()
 
     def interval(self, batch, p, alpha):
         from scipy.special import ndtri

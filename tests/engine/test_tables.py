@@ -80,20 +80,55 @@ def one_by_one(people, asked, target):
 
 
 @pytest.mark.parametrize("sums", [0, 2])
-@pytest.mark.parametrize("cheap", ["joint", "single", "descent"])
+@pytest.mark.parametrize("cheap", ["joint", "single", "product", "prefixes", "descent"])
 @pytest.mark.parametrize("people", [1, 64, 1000])
 def test_as_one_by_one(monkeypatch, people, cheap, sums):
     monkeypatch.setattr(tables, "BLOCK", 300)
+    monkeypatch.setattr(tables, "PEOPLE_AT_ONCE", 300)
+    monkeypatch.setattr(tables, "CONTEXTS_AT_ONCE", 30)
     monkeypatch.setattr(tables, "CONTEXT", 1e9 if cheap == "joint" else 0.0)
-    monkeypatch.setattr(tables, "WORD", 0.0)
-    monkeypatch.setattr(tables, "MANY", 1 if cheap == "joint" else 10**9)
+    for name in ("WORD", "INSIDE", "PRODUCT", "PREFIX"):
+        monkeypatch.setattr(tables, name, 0.0)
     monkeypatch.setattr(tables, "STEP", 1e-12 if cheap == "descent" else 1e12)
-    monkeypatch.setattr(tables, "PREFIX", 0.0)
+    if cheap in ("product", "prefixes"):
+        monkeypatch.setattr(tables, "MOST_CELLS", 0)
+    if cheap == "prefixes":
+        monkeypatch.setattr(tables, "MOST_TERMS", 0)
     monkeypatch.setattr(descent, "BLOCK", 300)
     monkeypatch.setattr(descent, "SAMPLE", 16)
+    taken = []
+    for name in ("_from_joint", "_by_bits", "_by_products", "_descend"):
+        monkeypatch.setattr(tables, name, _noted(getattr(tables, name), name, taken))
     rng = np.random.default_rng(people)
     target, here, asked = Target(sums), crowd(rng, people, sums), contexts(rng, 80)
+    expected = {
+        "joint": "_from_joint",
+        "single": "_by_products" if sums else "_by_bits",
+        "product": "_by_products",
+        "prefixes": "_descend",
+    }
     np.testing.assert_array_equal(count_contexts(here, asked, target, axis_of), one_by_one(here, asked, target))
+    if cheap in expected:
+        assert expected[cheap] in taken
+
+
+def _noted(way, name, taken):
+    def noted(*args):
+        taken.append(name)
+        return way(*args)
+
+    return noted
+
+
+def test_kinds_of_people_count_as_many():
+    """Everybody three times, or everybody with a weight of three: the same sums."""
+    rng = np.random.default_rng(5)
+    here, asked = crowd(rng, 200), contexts(rng, 60)
+    weighted = crowd(np.random.default_rng(5), 200)
+    weighted.cells = Cells(here.cells.valid, here.cells.cell, [], np.full(200, 3.0))
+    once, thrice = (count_contexts(people, asked, Target(), axis_of) for people in (here, weighted))
+    np.testing.assert_array_equal(3 * once, thrice)
+    assert thrice.dtype == once.dtype
 
 
 def test_the_way_down_a_tree_is_the_tree():

@@ -50,8 +50,10 @@ def test_two_by_two_is_hypergeometric():
     assert stats.chi2.sf(statistic, kept.sum() - 1) > 1e-3
 
 
-def test_three_by_three_has_the_law_of_permuted_people():
+@pytest.mark.parametrize("most_compiled", [0, module.MOST_COMPILED])
+def test_three_by_three_has_the_law_of_permuted_people(monkeypatch, most_compiled):
     """Every table of a small case, against its exact probability: a wrong conditional draw cannot pass."""
+    monkeypatch.setattr(module, "MOST_COMPILED", most_compiled)
     rows, columns, draws = np.array([2, 1, 2]), np.array([1, 2, 2]), 60_000
     tables = random_tables(rows, columns, draws, rng(2)).reshape(draws, -1)
     seen, observed = np.unique(tables, axis=0, return_counts=True)
@@ -80,6 +82,18 @@ def test_chi_square_has_its_exact_permutation_mean(shape):
     chi = ((tables - expected) ** 2 / expected).sum(axis=(1, 2))
     mean = people * (shape[0] - 1) * (shape[1] - 1) / (people - 1)
     assert chi.mean() == pytest.approx(mean, abs=4 * chi.std() / np.sqrt(chi.size))
+
+
+def test_as_many_people_as_are_drawn_by_compiled_code():
+    """With few people in a row or a column, and with many: means and variances are those of the law."""
+    rows, columns, draws = np.array([500_000, 499_000, 1_000]), np.array([900_000, 99_900, 100]), 20_000
+    tables = random_tables(rows, columns, draws, rng(8))
+    assert rows.sum() == module.MOST_COMPILED
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            law = stats.hypergeom(rows.sum(), row, column)
+            assert tables[:, i, j].mean() == pytest.approx(law.mean(), abs=5 * law.std() / np.sqrt(draws))
+            assert tables[:, i, j].var() == pytest.approx(law.var(), rel=0.06)
 
 
 def test_a_hundred_million_people():

@@ -132,9 +132,9 @@ def test_permutation_tests_over_all_permutations(sampler, exact):
 def test_conditional_ratio_over_all_tables():
     """All tables with the margins of 9 of 20 against 6 of 30, and 4 of 12 against 5 of 28."""
     batch = batch_of("RATIO", Counts(np.array([[[[24, 11], [6, 9]], [[23, 8], [5, 4]]]])))
-    _, samplers = procedure_for(batch.metric, strata=2).p_values(batch, 0.05)
+    _, drawn = procedure_for(batch.metric, strata=2).p_values(batch, 0.05)
     assert batch.effect == pytest.approx(1.07962962963, rel=1e-11)
-    assert drawn_p(samplers[0]) == pytest.approx(0.0745140316457, abs=4 * np.sqrt(0.0745 * 0.9255 / 100_000))
+    assert drawn_p(drawn.samplers()[0]) == pytest.approx(0.0745140316457, abs=4 * np.sqrt(0.0745 * 0.9255 / 100_000))
 
 
 def test_permutation_moments_of_g_over_all_tables():

@@ -1,10 +1,10 @@
 """Counting many contexts at once, each set of them in the cheapest of several ways.
 
 Contexts that speak of the same attributes are read off one joint table of their codes, if they are many. The others are
-counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by walking down
-the tree of common prefixes, one after the other. The nodes of a tree, and whatever else has small prefixes, are counted
-by everybody's walking down at once (:mod:`fairtest.engine.descent`). All give the same sums to the last bit: the choice
-is one of cost alone.
+counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by the product of
+two matrices: who is in which context, and what is added up for whom. The nodes of a tree, and whatever else has small
+prefixes, are counted by everybody's walking down at once (:mod:`fairtest.engine.descent`). All give the same sums to
+the last bit: the choice is one of cost alone.
 """
 
 from __future__ import annotations
@@ -43,10 +43,15 @@ PREFIX, STEP = 800.0, 8.0
 """… finding the prefixes of a context, and a step of one person from a prefix to the next."""
 FEWEST_STEPS = 2
 """Everybody makes at least so many steps on the way down, or the contexts are too few to think about."""
-MANY = 3
-"""From this many contexts with the same columns on, sums are read off a joint table."""
+TERM, INSIDE, PRODUCT = 1.0, 0.5, 0.05
+"""… a number added up for one person in a joint table; where people and contexts are multiplied, to look whether one is
+in the other, and a number added up."""
+MOST_TERMS = 1 << 9
+"""So many numbers of a person are added up by a product of matrices."""
 BLOCK = 1 << 19
-"""How many people are counted as bits at a time."""
+"""How many people are counted as bits at a time …"""
+PEOPLE_AT_ONCE, CONTEXTS_AT_ONCE = 1 << 12, 1 << 8
+"""… and how many people and contexts are multiplied."""
 
 
 class People(Protocol):
@@ -81,6 +86,8 @@ def count_contexts(
         out[places] = _from_joint(people, asked, places, axes, target)
     if rest.size and bits:
         _by_bits(people, asked, rest, target, out)
+    elif rest.size and _width(target) <= MOST_TERMS:
+        out[rest] = _by_products(people, asked, rest, target)
     elif rest.size:
         few = [[asked.conditions[i] for i in row if i >= 0] for row in asked.order[rest].tolist()]
         sums = np.zeros((rest.size, *out.shape[1:]), dtype=out.dtype)
@@ -99,25 +106,32 @@ def _plan(
     for places in asked.by_columns():
         axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
         cells = prod([*(axis.size for axis in axes), target.n_cells, *target.sum_shape])
-        together = n + CELL * cells + TABLE
-        if bits:
-            cheaper = together < places.size * _bit_cost(len(axes), n, target.n_cells)
-        else:
-            cheaper = places.size >= MANY and cells <= places.size * n
-        if cheaper and cells <= MOST_JOINT:
+        together = n * (1 + TERM * len(people.cells.terms)) + CELL * cells + TABLE
+        apart = _bit_cost(len(axes), n, target.n_cells) if bits else _product_cost(n, target)
+        if together < places.size * apart and cells <= MOST_JOINT:
             joints.append((places, axes))
             left[places] = False
             cost += together
     rest = np.flatnonzero(left)
     depths, many = np.unique(asked.depth[rest], return_counts=True)
     for depth, contexts in zip(depths.tolist(), many.tolist(), strict=True):
-        cost += contexts * (_bit_cost(depth, n, target.n_cells) if bits else n)
+        cost += contexts * (_bit_cost(depth, n, target.n_cells) if bits else _product_cost(n, target))
     return joints, rest, cost
 
 
 def _bit_cost(depth: int, n: int, n_cells: int) -> float:
     """Return what it costs to count the people of a context as bits."""
     return CONTEXT + WORD * (depth + 2 * n_cells) * n / 64
+
+
+def _product_cost(n: int, target: Target) -> float:
+    """Return what it costs to add up the numbers of the people of a context by a product of matrices."""
+    return CONTEXT + n * (INSIDE + PRODUCT * _width(target))
+
+
+def _width(target: Target) -> int:
+    """Return how many sums a context has."""
+    return target.n_cells * prod(target.sum_shape)
 
 
 def _by_descent(people: People, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
@@ -211,6 +225,39 @@ def _from_joint(
         matrices.append(membership([asked.conditions[i] for i in different.tolist()], axis.size))
     sums: NDArray[Any] = collapse(joint.reshape(*sizes, *joint.shape[1:]), matrices)[tuple(places)]
     return sums
+
+
+def _by_products(people: People, asked: _Asked, contexts: IntArray, target: Target) -> NDArray[Any]:
+    """Return the sums of contexts: for every context 1 for those inside and 0 for others, times what is added up.
+
+    What is added up are multiples of a power of two, so that no order of adding rounds.
+    """
+    codes, cells = [people.codes(axis) for axis in asked.axes], people.cells
+    n, width = cells.cell.size, prod(target.sum_shape)
+    sums = np.zeros((contexts.size, _width(target)))
+    numbers = asked.order[contexts]
+    used = np.unique(numbers[numbers >= 0])
+    place = np.full(len(asked.conditions) + 1, used.size)  # the last is the condition that everybody satisfies
+    place[used] = np.arange(used.size)
+    for first in range(0, n, PEOPLE_AT_ONCE):
+        block = slice(first, min(first + PEOPLE_AT_ONCE, n))
+        size = block.stop - block.start
+        satisfied = np.ones((used.size + 1, size), dtype=np.uint8)
+        for i, number in enumerate(used.tolist()):
+            satisfied[i] = among(codes[asked.column[number]][block], asked.conditions[number])
+        added = np.zeros((size, target.n_cells, width))
+        own = np.zeros((size, width))
+        own[:, 0] = 1 if cells.weight is None else cells.weight[block]
+        for k, term in enumerate(cells.terms, start=width - len(cells.terms)):
+            own[:, k] = term[block]
+        added[np.arange(size), cells.cell[block]] = own
+        for start in range(0, contexts.size, CONTEXTS_AT_ONCE):
+            some = place[numbers[start : start + CONTEXTS_AT_ONCE]]
+            inside = satisfied[some[:, 0]]
+            for conditions in some.T[1:]:
+                inside &= satisfied[conditions]
+            sums[start : start + CONTEXTS_AT_ONCE] += inside.astype(np.float64) @ added.reshape(size, -1)
+    return sums.reshape(-1, *target.cell_shape, *target.sum_shape)
 
 
 def _by_bits(people: People, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:

@@ -7,6 +7,7 @@ cannot change any more.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, log
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -19,14 +20,14 @@ from fairtest.inference.multiplicity import holm
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["Sampler", "clopper_pearson", "most_draws", "sequential_p_values"]
+__all__ = ["Drawn", "Sampler", "clopper_pearson", "most_draws", "sequential_p_values"]
 
 UNSETTLED = 1e-4
 """Probability with which the interval of a p-value, and so an early decision, may miss."""
@@ -39,6 +40,30 @@ class Sampler(Protocol):
 
     def draw(self, count: int, rng: np.random.Generator, /) -> int:
         """Return how many of ``count`` fresh draws are at least as extreme as what was observed."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Hypotheses of a batch whose p-values are drawn.
+
+    Attributes
+    ----------
+    places
+        Their numbers.
+    samplers_of
+        What makes the samplers of some of them, together: people may have to be fetched from far away.
+    """
+
+    places: Sequence[int] = ()
+    samplers_of: Callable[[Sequence[int]], Iterable[Sampler]] = lambda _: ()
+
+    def where(self, kept: BoolArray) -> Drawn:
+        """Return those at the places where ``kept``, of the whole batch, is true."""
+        return Drawn([i for i in self.places if kept[i]], self.samplers_of)
+
+    def samplers(self) -> dict[int, Sampler]:
+        """Return the sampler of each."""
+        return dict(zip(self.places, self.samplers_of(self.places), strict=True))
 
 
 def sequential_p_values(

@@ -1,7 +1,7 @@
 """Which test and which interval each metric gets (section 3 of the statistics).
 
-A procedure turns a batch of hypotheses into p-values, or into samplers where a p-value must be drawn, and into
-intervals at any level.
+A procedure turns a batch of hypotheses into p-values, says which of them should be drawn, and gives intervals at any
+level.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fairtest.inference.cautions import (
     spoken,
 )
 from fairtest.inference.exact_tables import exact_moments
+from fairtest.inference.monte_carlo import Drawn
 from fairtest.inference.null_moments import g_null_moments_2x2
 from fairtest.inference.oneway_permutation import OneWaySampler
 from fairtest.inference.permutation import CorrelationSampler, GSampler
@@ -34,6 +35,8 @@ from fairtest.metrics.correlation import rank_scores
 from fairtest.summaries import Central, Counts, GroupMoments, Moments
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fairtest.inference.batch import Batch
     from fairtest.inference.cautions import Notes
     from fairtest.inference.monte_carlo import Sampler
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
     Bounds: TypeAlias = tuple[FloatArray, FloatArray]
-    PValues: TypeAlias = tuple[FloatArray, dict[int, Sampler]]
+    PValues: TypeAlias = tuple[FloatArray, Drawn]
 
 __all__ = ["Procedure", "procedure_for"]
 
@@ -74,7 +77,7 @@ class Procedure(Protocol):
     cautious: bool
 
     def p_values(self, batch: Batch, level: float) -> PValues:
-        """Return raw p-values, NaN where undefined or drawn, and the samplers of those that are drawn.
+        """Return raw p-values, NaN where undefined, and which are to be drawn if a decision hangs on them.
 
         ``level`` is the smallest level at which a p-value will be compared.
         """
@@ -121,7 +124,7 @@ class ScoreDifference:
 
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the score p-values."""
-        return score.difference_p(*two_by_two(batch)), {}
+        return score.difference_p(*two_by_two(batch)), Drawn()
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the inversion of the test."""
@@ -138,7 +141,7 @@ class ScoreRatio:
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the score p-values, undefined where the ratio is."""
         p = score.ratio_p(*(a[:, 0] for a in two_by_two(batch)))
-        return np.where(np.isnan(batch.effect), np.nan, p), {}
+        return np.where(np.isnan(batch.effect), np.nan, p), Drawn()
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the bounds of the ratio, less 1."""
@@ -158,14 +161,16 @@ class Information:
         """Return G's p-values; tables with an expected count below 5 are drawn, unless G is far from any level."""
         counts = self._tables(batch)
         p = information.g_test_p(counts)
-        samplers: dict[int, Sampler] = {}
         expected = information.smallest_expected(counts)
         with np.errstate(invalid="ignore"):
             clear = (p > FAR) | ((p < SURE * level) & (expected >= 1))
-        for i in np.flatnonzero((expected < 5) & ~clear & ~np.isnan(p)):
-            table = canonical_table(counts[i])
-            samplers[int(i)] = batch.keyed(GSampler(table), table)
-        return p, samplers
+
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            for i in places:
+                table = canonical_table(counts[i])
+                yield batch.keyed(GSampler(table), table)
+
+        return p, Drawn(np.flatnonzero((expected < 5) & ~clear & ~np.isnan(p)).tolist(), samplers)
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the inversion of the noncentral χ²; it reaches 0 where the test does not reject."""
@@ -187,7 +192,7 @@ class ConditionalInformation:
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the p-values of the moment-matched χ²."""
         counts = self._counts(batch)
-        return information.conditional_nmi_p(counts, *self._moments(batch)), {}
+        return information.conditional_nmi_p(counts, *self._moments(batch)), Drawn()
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the inversion of the scaled noncentral χ²."""
@@ -241,11 +246,13 @@ class Correlation:
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
         p = correlation.correlation_p(self._sums(batch))
-        samplers: dict[int, Sampler] = {}
-        for i, people in batch.each(np.flatnonzero(near(p, level) & (batch.size <= SMALL))):
-            sampler = CorrelationSampler(people.protected, people.output, people.stratum)
-            samplers[i] = batch.keyed(sampler, people.protected, people.output)
-        return p, samplers
+
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            for _, people in batch.each(places):
+                sampler = CorrelationSampler(people.protected, people.output, people.stratum)
+                yield batch.keyed(sampler, people.protected, people.output)
+
+        return p, Drawn(np.flatnonzero(near(p, level) & (batch.size <= SMALL)).tolist(), samplers)
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the interval of the same standard error; it reaches 0 where the test does not reject."""
@@ -272,7 +279,7 @@ class Rank:
 
     def p_values(self, batch: Batch, level: float) -> PValues:  # noqa: ARG002
         """Return the asymptotic p-values."""
-        return rank.spearman_p(self._tables(batch)), {}
+        return rank.spearman_p(self._tables(batch)), Drawn()
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:  # noqa: ARG002
         """Return the interval of the same standard error."""
@@ -303,11 +310,13 @@ class ConditionalRank:
     def p_values(self, batch: Batch, level: float) -> PValues:
         """Return the asymptotic p-values; small contexts near the level are permuted."""
         p = correlation.correlation_p(self._sums(batch))
-        samplers: dict[int, Sampler] = {}
-        for i, people in batch.each(np.flatnonzero(near(p, level) & (batch.size <= SMALL))):
-            s, o = (stratum_ranks(v, people.stratum) for v in (people.protected, people.output))
-            samplers[i] = batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
-        return p, samplers
+
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            for _, people in batch.each(places):
+                s, o = (stratum_ranks(v, people.stratum) for v in (people.protected, people.output))
+                yield batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
+
+        return p, Drawn(np.flatnonzero(near(p, level) & (batch.size <= SMALL)).tolist(), samplers)
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the interval of a correlation; it reaches 0 where the test does not reject."""
@@ -340,13 +349,16 @@ class OneWay:
         tiny = smallest_group(groups) < TINY_GROUP
         wanted = (tiny | (groups.n.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
         known = np.nan_to_num(p, nan=1.0)
-        samplers: dict[int, Sampler] = {}
-        for i, people in batch.each(np.flatnonzero(wanted & (known <= FAR) & (tiny | (known >= SURE * level)))):
-            by, x = people.protected, people.output
-            if by.dtype.kind == "f":
-                by, x = x, by
-            samplers[i] = batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
-        return p, samplers
+        wanted &= (known <= FAR) & (tiny | (known >= SURE * level))
+
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            for _, people in batch.each(places):
+                by, x = people.protected, people.output
+                if by.dtype.kind == "f":
+                    by, x = x, by
+                yield batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+
+        return p, Drawn(np.flatnonzero(wanted).tolist(), samplers)
 
     def interval(self, batch: Batch, p: FloatArray, alpha: Alpha) -> Bounds:
         """Return the bounds of η²; the lower one is 0 where the test does not reject."""

@@ -9,6 +9,7 @@ import numpy as np
 from fairtest.exceptions import InputError
 from fairtest.inference.batch import canonical_strata
 from fairtest.inference.bootstrap import bca_from_rows, bca_from_table, draws_for
+from fairtest.inference.monte_carlo import Drawn
 from fairtest.inference.permutation import RowSampler, TableSampler
 from fairtest.inference.row_effects import row_effect
 from fairtest.inference.rules import per_context, widen_to_zero
@@ -16,6 +17,8 @@ from fairtest.summaries import Counts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fairtest.engine.contract import Rows
     from fairtest.inference.batch import Batch
     from fairtest.inference.monte_carlo import Sampler
@@ -35,11 +38,13 @@ class Resampling:
 
     cautious = False
 
-    def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, dict[int, Sampler]]:  # noqa: ARG002
-        """Return a sampler for each hypothesis whose effect is defined."""
-        effect = batch.effect
-        defined = np.flatnonzero(~np.isnan(effect))
-        return np.full(len(batch), np.nan), {int(i): self._sampler(batch, int(i)) for i in defined}
+    def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, Drawn]:  # noqa: ARG002
+        """Draw the p-value of each hypothesis whose effect is defined."""
+
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            return (self._sampler(batch, i) for i in places)
+
+        return np.full(len(batch), np.nan), Drawn(np.flatnonzero(~np.isnan(batch.effect)).tolist(), samplers)
 
     def _sampler(self, batch: Batch, i: int) -> Sampler:
         strength, effect = batch.metric.strength, batch.metric.effect

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.engine.contract import Engine
     from fairtest.inference.max_t import JointNull
-    from fairtest.inference.monte_carlo import Sampler
+    from fairtest.inference.monte_carlo import Drawn, Sampler
     from fairtest.inference.multiplicity import Correction
     from fairtest.inference.procedures import Procedure
     from fairtest.investigations.question import Question
@@ -167,7 +167,7 @@ class Validated:
 
 @dataclass
 class _Member:
-    """A batch on its way through the family: its raw p-values, and the samplers of those that must be drawn.
+    """A batch on its way through the family: its raw p-values, and those of them that are drawn.
 
     ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in. ``populations`` always
     get an interval.
@@ -176,19 +176,21 @@ class _Member:
     batch: Batch
     procedure: Procedure
     p: FloatArray
-    samplers: dict[int, Sampler]
+    drawn: Drawn
     evidence: FloatArray
     sign: FloatArray
     n_strata: int
     populations: IntArray | None
 
-    def settle(self) -> None:
-        """Fill in the p-values that are known without draws; the others are open."""
-        for i, sampler in list(self.samplers.items()):
+    def open(self) -> dict[int, Sampler]:
+        """Fill in the p-values that are known without draws, and return the samplers of the others."""
+        left: dict[int, Sampler] = {}
+        for i, sampler in self.drawn.samplers().items():
             known = sampler.exact() if isinstance(sampler, Keyed) else None
             self.p[i] = np.nan if known is None else known
-            if known is not None:
-                del self.samplers[i]
+            if known is None:
+                left[i] = sampler
+        return left
 
 
 def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings, tell: Tell = silent) -> list[Validated]:
@@ -259,7 +261,7 @@ def _joint_null(
     parts = []
     for a, member in zip(questions, family, strict=True):
         tested = ~np.isnan(member.p)
-        tested[list(member.samplers)] = True
+        tested[list(member.drawn.places)] = True
         parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
     size = sum(len(part.batch) for part in parts)
     known = covariance(engine, settings.number, parts, part(tell, 0, 2))
@@ -297,10 +299,10 @@ def _member(
 ) -> _Member:
     """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
     procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
-    p, samplers = procedure.p_values(batch, smallest)
+    p, drawn = procedure.p_values(batch, smallest)
     enough = batch.size >= (settings.stratum_people if n_strata else 0)
-    kept = {i: s for i, s in samplers.items() if enough[i]}
-    return _Member(batch, procedure, np.where(enough, p, np.nan), kept, evidence, sign, n_strata, populations)
+    p = np.where(enough, p, np.nan)
+    return _Member(batch, procedure, p, drawn.where(enough), evidence, sign, n_strata, populations)
 
 
 def _n_strata(summary: Summary) -> int:
@@ -309,13 +311,11 @@ def _n_strata(summary: Summary) -> int:
 
 def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell: Tell) -> None:
     """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
-    if not any(member.samplers for member in family):
+    if not any(member.drawn.places for member in family):
         return
     _drop_hopeless(family, prior, settings)
-    for member in family:
-        member.settle()
     starts = np.cumsum([0, *(len(member.p) for member in family)])
-    drawn = [(start + i, s) for start, m in zip(starts, family, strict=False) for i, s in m.samplers.items()]
+    drawn = [(start + i, s) for start, member in zip(starts, family, strict=False) for i, s in member.open().items()]
     if not drawn:
         return
     places = np.array([place for place, _ in drawn])
@@ -359,7 +359,7 @@ def _drop_hopeless(family: Sequence[_Member], prior: Prior, settings: TestSettin
     starts = np.cumsum([0, *(len(member.p) for member in family)])
     hopeful, doubtful = (np.concatenate([m.p for m in family]) for _ in range(2))
     for start, member in zip(starts, family, strict=False):
-        places = start + np.array(list(member.samplers), dtype=int)
+        places = start + np.array(member.drawn.places, dtype=int)
         hopeful[places] = np.where(np.isnan(hopeful[places]), 1e-300, hopeful[places] / HOPE)
         doubt = DOUBT if member.procedure.cautious else np.inf
         doubtful[places] = np.minimum(np.nan_to_num(doubtful[places], nan=1.0) * doubt, 1.0)
@@ -367,11 +367,8 @@ def _drop_hopeless(family: Sequence[_Member], prior: Prior, settings: TestSettin
         possible = settings.correction.adjust(hopeful, prior) <= settings.level
         certain = settings.correction.adjust(doubtful, prior) <= settings.level
     for start, member in zip(starts, family, strict=False):
-        member.samplers = {
-            i: s
-            for i, s in member.samplers.items()
-            if np.isnan(member.p[i]) or (possible[start + i] and not certain[start + i])
-        }
+        here = slice(start, start + len(member.p))
+        member.drawn = member.drawn.where(np.isnan(member.p) | (possible[here] & ~certain[here]))
 
 
 def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
