@@ -28,10 +28,10 @@ def people(n=900, seed=0):
     )
 
 
-def searched(frame, metric=None, depth=3, min_people=20, output="hired"):
+def searched(frame, metric=None, depth=3, min_people=20, output="hired", watch=lambda engine: engine):
     source = ft.DataSource(frame, train_size=0.5, ordered={"grade": ["low", "mid", "high"]}, numeric=["age"])
     question = ft.Testing(source, "sex", output, metrics=metric).questions[0]
-    engine, target = engine_of(source), question.search_target(source)
+    engine, target = watch(engine_of(source)), question.search_target(source)
     axes = item_axes([a for c in question.contextual if (a := engine.axis(c))], source.table)
     strength = Strength(question.metric, "bound")
     found = conjunctions(engine, target, axes, strength, depth=depth, min_people=min_people)
@@ -71,6 +71,33 @@ def test_everything_with_enough_people_is_looked_at(depth):
     assert set(found.contexts) <= set(expected)
     by_category = {c for c in expected if c.columns <= {"city"}}
     assert by_category <= set(found.contexts)
+
+
+def test_attributes_without_a_large_conjunction_are_not_combined():
+    """Few have the rare values of two attributes: nothing beyond is counted, and nothing is missed."""
+    rng = np.random.default_rng(3)
+    frame = people().with_columns(
+        job=pl.Series(rng.choice([f"j{i}" for i in range(9)], 900)), team=pl.Series(rng.choice(list("uvwxyz"), 900))
+    )
+    counted = []
+
+    class Watched:
+        def __init__(self, engine):
+            self._engine = engine
+
+        def __getattr__(self, name):
+            return getattr(self._engine, name)
+
+        def joints(self, number, axes, target):
+            counted.extend(tuple(axis.column for axis in chosen) for chosen in axes)
+            return self._engine.joints(number, axes, target)
+
+    source, _, axes, found = searched(frame, min_people=35, watch=Watched)
+    _, expected = brute_force(source, frame, axes, 3, 35)
+    assert found.looked_at == len(expected)
+    assert ("job", "team") in counted
+    assert not [chosen for chosen in counted if len(chosen) == 3 and {"job", "team"} <= set(chosen)]
+    assert ("age", "city", "grade") in counted
 
 
 def test_only_the_surest_of_neighbouring_thresholds_is_kept():

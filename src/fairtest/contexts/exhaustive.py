@@ -1,8 +1,9 @@
 """Exhaustive search: every conjunction of a few predicates with enough people, and how surely each stands out.
 
 For every set of attributes the engine counts one joint table of their codes; sums along its axes turn codes into
-predicates, so that all conjunctions over these attributes are evaluated in one call. Size and depth prune, evidence
-only filters.
+predicates, so that all conjunctions over these attributes are evaluated in one call. Size and depth prune: attributes
+of which some have no large conjunction are not combined. Evidence only filters, since a part of a context can show what
+the context does not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fairtest.engine.joint import collapse, membership
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -181,7 +182,8 @@ def conjunctions(
         deeper: dict[tuple[int, ...], _Sums] = {}
         waiting: list[_Conjunctions] = []
         held = 0
-        every_choice = list(combinations(range(len(axes)), k))
+        every_choice = [c for c in combinations(range(len(axes)), k) if _may_be_large(c, tables, min_people)]
+        done += comb(len(axes), k) - len(every_choice)
         joints = engine.joints(TRAIN, [[here[i].axis for i in chosen] for chosen in every_choice], target)
         for chosen, joint in zip(every_choice, joints, strict=True):
             tell(done / sets)
@@ -201,6 +203,12 @@ def conjunctions(
         looked_at += _judge(waiting, found, target, strength, every)
         tables = deeper
     return _gathered(found, looked_at, wide=looked_at > WIDE and not every)
+
+
+def _may_be_large(chosen: tuple[int, ...], tables: Mapping[tuple[int, ...], _Sums], min_people: float) -> bool:
+    """Whether a conjunction over some attributes can have enough people: over all but one of them, some must have."""
+    larger = (tables.get(chosen[:place] + chosen[place + 1 :]) for place in range(len(chosen)))
+    return all(sums is not None and sums.size.max(initial=0) >= min_people for sums in larger)
 
 
 @dataclass(frozen=True, eq=False)
