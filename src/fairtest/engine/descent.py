@@ -110,10 +110,12 @@ class Descent:
         codes, cell
             Everybody's codes on each column, and their cells.
         steps
-            How many steps people will make in all, which says how many can walk together.
+            How many steps people will make in all, which says how many can walk together; more where they go to so
+            many cells that going through all of these takes longer than the walk.
         """
         sums = [np.zeros((level.size + 1) * n_cells, dtype=np.int64) for level in self._levels]
-        together = min(max(int(BLOCK * FAR * cell.size / max(steps, 1)), SAMPLE), BLOCK)
+        at_once = max(BLOCK * FAR, *(total.size for total in sums))
+        together = max(int(min(at_once * cell.size / max(steps, 1), max(at_once / FAR, BLOCK))), SAMPLE)
         for first in range(0, cell.size, together):
             some = np.stack([code[first : first + together] for code in codes])
             cells = cell[first : first + together].astype(np.intp)

@@ -26,6 +26,7 @@ Bulletin 2, 110–114.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["spearman", "spearman_interval", "spearman_p"]
 
+NUMBERS_AT_ONCE = 1 << 16
+"""How large the tables may be that are worked on together: few enough numbers for a cache."""
 _PERFECT = 1e-14
 _SATURATED = 19.0
 """tanh of anything larger is 1."""
@@ -95,7 +98,14 @@ class _Fit:
 
     @classmethod
     def from_counts(cls, counts: IntArray) -> _Fit:
-        """Return the fit of each context."""
+        """Return the fit of each context, a few at a time: their tables may be large."""
+        counts = np.asarray(counts)
+        each = max(NUMBERS_AT_ONCE // max(prod(counts.shape[1:]), 1), 1)
+        parts = [cls._of_few(counts[at : at + each]) for at in range(0, max(len(counts), 1), each)]
+        return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
+
+    @classmethod
+    def _of_few(cls, counts: IntArray) -> _Fit:
         shares = _shares(counts)
         rho = _rank_correlation(shares)
         people = np.asarray(counts).sum(axis=(1, 2)).astype(np.float64)
