@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Size", "measure"]
 
 MOST_BINNED = 33
+MOST_REPEATED = 1_000_000
 
 
 class Size:
@@ -37,10 +38,10 @@ def measure(
     folder: Path,
     python: Path | None,
     searches: Sequence[str] = ("tree", "auto"),
-    repeats: int = 1,
 ) -> Sequence[Size]:
-    """Load, search and validate tables of several sizes."""
+    """Load, search and validate tables of several sizes: several times in a process each, but the largest once."""
     for size in sizes:
+        repeats = 3 if size.rows <= MOST_REPEATED else 1
         path = folder / f"people-{size.rows}-{size.columns}.parquet"
         if not path.exists():
             write_people(path, size.rows, size.columns)

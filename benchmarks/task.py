@@ -39,9 +39,11 @@ def _measured(prepare, options: dict[str, object], repeats: int) -> dict[str, ob
     answer: dict[str, object] = {}
     while len(cpu) < repeats and (not cpu or cpu[-1] < WARM_ENOUGH):
         begun, before = time.perf_counter(), _used()
-        answer = work()
+        said = work()
         cpu.append(_used() - before)
         wall.append(time.perf_counter() - begun)
+        if cpu[-1] == min(cpu):  # what the quickest says of itself
+            answer = said
     return {
         "cpu": min(cpu),
         "wall": min(wall),
