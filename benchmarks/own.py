@@ -50,10 +50,10 @@ def file_to_report(
     def work() -> dict[str, Any]:
         clock = [time.process_time()]
         source = ft.DataSource(path)
-        if load_only:
-            return {"rows": source.table.n_rows}
         testing = ft.Testing(source, "sex", "hired")
         _encode(source, testing.questions[0].contextual)
+        if load_only:
+            return {"rows": source.table.n_rows}
         clock.append(time.process_time())
         ft.train(testing, min_size=min_size, search=search)
         clock.append(time.process_time())
