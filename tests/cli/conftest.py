@@ -1,34 +1,22 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
-
-from fairtest.cli.main import cli
+from calling import fairtest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Run:
-    code: int
-    out: str
-    err: str
+    from calling import Run
 
 
 @pytest.fixture
 def run() -> Callable[..., Run]:
-    def runs(*arguments: object) -> Run:
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], prog_name="fairtest")
-        return Run(result.exit_code, result.stdout, result.stderr)
-
-    return runs
+    return fairtest
 
 
 @pytest.fixture

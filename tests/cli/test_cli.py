@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from calling import Run, fairtest
 
 import fairtest as ft
 from fairtest.cli.arguments import metrics_of, orders_of, pairs_of
@@ -28,18 +27,6 @@ from fairtest.inference.multiplicity import corrections
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@dataclass(frozen=True)
-class Run:
-    code: int
-    out: str
-    err: str
-
-
-def fairtest(*arguments: object) -> Run:
-    result = CliRunner().invoke(cli, [str(a) for a in arguments], prog_name="fairtest")
-    return Run(result.exit_code, result.stdout, result.stderr)
 
 
 def in_a_process(*arguments: object, cwd: Path | None = None) -> Run:

@@ -142,7 +142,7 @@ def called(decision: Decision, distinct: int, present: int) -> tuple[Kind, str]:
     if decision.way is Way.ORDERED:
         return Kind.ORDERED, f"{decision.reason}, {_values(distinct)}"
     if decision.way is Way.TEXT and nearly_all_differ(distinct, present):
-        return Kind.IDENTIFIER, f"text, nearly all different ({distinct} values in {present} rows)"
+        return Kind.IDENTIFIER, f"text, nearly all different ({distinct:,} values in {present:,} rows)"
     kind = Kind.BINARY if distinct == 2 else Kind.CATEGORICAL
     return kind, f"{decision.reason}, {_values(distinct)}" if distinct else "no values"
 
