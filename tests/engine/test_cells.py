@@ -8,16 +8,18 @@ from naive_counts import CONTEXTUAL, random_context, setting
 
 import fairtest as ft
 from fairtest.data.holdout import TRAIN
-from fairtest.engine import cells, memory
+from fairtest.data.slices import slices_of
+from fairtest.engine import cells, partitioned
+from fairtest.engine.dask import OnCluster
 from fairtest.engine.histogram import Cells
 from fairtest.engine.memory import MemoryEngine
+from fairtest.engine.partitioned import Here, PartitionedEngine
 
 PAIRS = ("counts", "counts of many", "counts of levels in order", "moments", "group moments")
 
 
 def force(monkeypatch, worth: float = 1e-9) -> None:
     """Let kinds be used for any set of people."""
-    monkeypatch.setattr(memory, "FEWEST_PEOPLE", 1)
     monkeypatch.setattr(cells, "FEWEST_PEOPLE", 1)
     monkeypatch.setattr(cells, "WORTH", worth)
     monkeypatch.setattr(cells, "WORTH_SORTING", worth)
@@ -35,6 +37,23 @@ def both(table, holdout, columns=CONTEXTUAL):
     by_people._kinds_of = lambda number, target: None
     by_kinds.axes(columns)
     return by_kinds, by_people
+
+
+def in_parts(table, holdout, client=None, columns=CONTEXTUAL):
+    """Return an engine over partitions that knows axes beforehand, and so tallies kinds; and how often it passes."""
+    partitions = slices_of(table, [1, table.n_rows // 3, table.n_rows // 2, table.n_rows])
+    runner = Here(partitions, 1 << 20) if client is None else OnCluster(client, partitions, 1 << 20)
+    asked = []
+    run = runner.run
+
+    def noted(request, *, add):
+        asked.append(request.method)
+        return run(request, add=add)
+
+    runner.run = noted
+    engine = PartitionedEngine(table, holdout, runner)
+    engine.axes(columns)
+    return engine, asked
 
 
 def given(codes, axes):
@@ -84,6 +103,82 @@ def test_trees_are_the_same(forced, known):
         for tree in trees:
             tree.advance(axes, child, cut)
         assert trees[0].n_nodes == trees[1].n_nodes
+
+
+@pytest.mark.parametrize("where", ["here", "cluster"])
+@pytest.mark.parametrize("which", ["counts", "counts of many", "moments"])
+def test_kinds_are_tallied_over_partitions(forced, monkeypatch, request, where, which):
+    monkeypatch.setattr(partitioned, "FEW_CONTEXTS", 0)
+    _, table, holdout, target, _, _ = setting(11, which, stratified=True)
+    client = request.getfixturevalue("cluster") if where == "cluster" else None
+    by_kinds, asked = in_parts(table, holdout, client)
+    _, by_people = both(table, holdout)
+    rng = np.random.default_rng(1)
+    contexts = [(), *(random_context(by_people, rng) for _ in range(25))]
+    axes = [by_people.axis("city"), by_people.axis("age")]
+    for number in (TRAIN, 1):
+        a, b = (engine.tables(number, contexts, target) for engine in (by_kinds, by_people))
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes()
+        asked.clear()
+        a, b = (engine.joint(number, axes, target) for engine in (by_kinds, by_people))
+        assert a.tobytes() == b.tobytes()
+        assert asked == ([] if which.startswith("counts") else ["joint_of_each"])
+    trees = [engine.frontier(target) for engine in (by_kinds, by_people)]
+    for _ in range(3):
+        a, b = (next(tree.histograms(axes, 0, tree.n_nodes)) for tree in trees)
+        assert a.tobytes() == b.tobytes()
+        child = np.full((trees[0].n_nodes, 256), -1, dtype=np.int32)
+        child[:, : axes[0].size] = 2 * np.arange(len(child))[:, None] + np.arange(axes[0].size) % 2
+        for tree in trees:
+            tree.advance([axes[0]] * len(child), child)
+
+
+def test_too_many_kinds_are_not_tallied_further(monkeypatch):
+    """A sample that misleads costs one pass; then people are counted."""
+    force(monkeypatch)
+    monkeypatch.setattr(partitioned, "MOST_KINDS", 5)
+    monkeypatch.setattr(partitioned, "expected", lambda sample, people: 1.0)
+    _, table, holdout, target, _, _ = setting(11, "counts", stratified=False)
+    engine, asked = in_parts(table, holdout)
+    plain, _ = both(table, holdout)
+    axes = [plain.axis("city"), plain.axis("age")]
+    asked.clear()
+    for _ in range(2):
+        assert engine.joint(TRAIN, axes, target).tobytes() == plain.joint(TRAIN, axes, target).tobytes()
+    assert asked == ["sample_of_kinds", "tally", "joint_of_each", "joint_of_each"]
+
+
+def test_a_tree_goes_on_with_people_over_partitions_too(monkeypatch):
+    """Kinds know the axes that there were when they were tallied, and no others."""
+    force(monkeypatch)
+    _, table, holdout, target, _, _ = setting(4, "counts", stratified=True)
+    early, _ = in_parts(table, holdout, columns=CONTEXTUAL[:1])
+    _, by_people = both(table, holdout)
+    trees = [engine.frontier(target) for engine in (early, by_people)]
+    known, late = (by_people.axis(name) for name in CONTEXTUAL[:2])
+    child = np.full((1, 256), -1, dtype=np.int32)
+    child[0, : known.size] = np.arange(known.size) % 2
+    for tree in trees:
+        tree.advance([known], child)
+    early.axes(CONTEXTUAL[:2])
+    a, b = (next(tree.histograms([late], 0, 2)) for tree in trees)
+    assert a.tobytes() == b.tobytes()
+
+
+def test_few_kinds_by_a_sample_of_partitions():
+    """Two columns make few kinds, nine do not, for which the people of a few partitions are looked at."""
+    rng = np.random.default_rng(0)
+    n = 1 << 18
+    for columns, few in ((2, True), (9, False)):
+        data = {f"c{i}": rng.integers(0, 9, n).astype(str) for i in range(columns)}
+        data |= {"sex": rng.choice(["f", "m"], n), "hired": rng.choice(["yes", "no"], n)}
+        source = ft.DataSource(data)
+        target = ft.Testing(source, "sex", "hired").questions[0].search_target(source)
+        engine, asked = in_parts(source.table, source.holdout, columns=[f"c{i}" for i in range(columns)])
+        asked.clear()
+        engine.frontier(target)
+        assert asked == (["tally"] if few else ["sample_of_kinds"])
 
 
 def test_reports_are_the_same_with_several_questions(monkeypatch):

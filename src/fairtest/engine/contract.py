@@ -76,7 +76,9 @@ class Profiles:
 class Frontier(Protocol):
     """The nodes at the current depth of a tree, each a set of training rows."""
 
-    n_nodes: int
+    @property
+    def n_nodes(self) -> int:
+        """How many there are."""
 
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the sums ``[node, code of axis, *cell_shape, *sum_shape]`` of the nodes ``first`` to ``last``.

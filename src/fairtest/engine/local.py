@@ -15,6 +15,7 @@ import numpy as np
 
 from fairtest.data.axes import level_counts
 from fairtest.data.table import Column, Table
+from fairtest.engine.cells import Tally, keys_of, possible_kinds
 from fairtest.engine.memory import MemoryEngine
 
 if TYPE_CHECKING:
@@ -139,6 +140,22 @@ class LocalEngine(MemoryEngine):
     def _kinds_of(self, number: int, target: Target) -> None:
         """Count people as they are: finding kinds of them would read columns that a request does not need."""
 
+    def sample_of_kinds(self, number: int, target: Target, axes: Sequence[Axis], step: int) -> NDArray[np.int64]:
+        """Return the keys of the kinds of every so many-th person; of none for 0."""
+        return self._keys_of(number, target, axes, step) if step else np.zeros(0, dtype=np.int64)
+
+    def tally(self, number: int, target: Target, axes: Sequence[Axis], most: int) -> Tally:
+        """Return how many people there are of each kind."""
+        return Tally.of(self._keys_of(number, target, axes, 1), possible_kinds(axes, target.n_cells), most)
+
+    def _keys_of(self, number: int, target: Target, axes: Sequence[Axis], step: int) -> NDArray[np.int64]:
+        people = self._people_of(number, target)
+
+        def codes(axis: Axis, step: int) -> NDArray[np.uint8]:
+            return self.codes(axis)[people.rows[::step]]
+
+        return keys_of(codes, axes, people.cells.cell, target.n_cells, step)
+
     def rest(self) -> None:
         """Let go of columns, and keep what was made of them for the next request."""
         self._read.forget()
@@ -196,7 +213,7 @@ class LocalEngine(MemoryEngine):
         if known is not None and known[0] == target and _begins(steps, known[1]):
             _, done, frontier = known
         if frontier is None:
-            frontier = self.frontier(target)
+            frontier = self.frontier_of_people(target)
         for axes, child, nodes in steps[len(done) :]:
             frontier.advance(axes, child, nodes)
         self._frontier = (target, list(steps), frontier)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
-from fairtest.engine.cells import FEWEST_PEOPLE, Kinds, kinds_of
+from fairtest.engine.cells import Kinds, KindsFrontier, kinds_of
 from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
 from fairtest.engine.joint import among, distinct
@@ -18,7 +18,7 @@ from fairtest.engine.tables import count_contexts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
+    from fairtest.engine.contract import Frontier
     from fairtest.summaries import Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["MemoryEngine"]
+__all__ = ["MemoryEngine", "MemoryFrontier", "People", "frontier_of", "joint_of", "people_of", "total_of"]
 
 
 MOST_KEPT = 4
@@ -60,9 +61,9 @@ class MemoryEngine:
         self._axes: dict[str, Axis | None] = {}
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
-        self._people: dict[tuple[int, Target], _People] = {}
+        self._people: dict[tuple[int, Target], People] = {}
         self._kinds: dict[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = {}
-        self._as_people: tuple[Kinds, _People] | None = None
+        self._as_people: tuple[Kinds, People] | None = None
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._numbers: dict[Part, FloatArray] = {}
@@ -78,20 +79,21 @@ class MemoryEngine:
         """Return several contextual columns in codes."""
         return [self.axis(column) for column in columns]
 
-    def frontier(self, target: Target) -> MemoryFrontier:
+    def frontier(self, target: Target) -> MemoryFrontier | KindsFrontier:
         """Return the root of a tree over the training rows."""
-        people = self._people_of(TRAIN, target)
-        on_people = MemoryFrontier(self, people.rows, people.cells, target)
         kinds = self._kinds_of(TRAIN, target)
         if kinds is None:
-            return on_people
-        return MemoryFrontier(kinds, np.arange(len(kinds)), kinds.cells, target, on_people)
+            return self.frontier_of_people(target)
+        return frontier_of(kinds, target, lambda: self.frontier_of_people(target))
+
+    def frontier_of_people(self, target: Target) -> MemoryFrontier:
+        """Return the root of a tree over the training rows, whatever kinds of people there are."""
+        people = self._people_of(TRAIN, target)
+        return MemoryFrontier(self, people.rows, people.cells, target)
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set."""
-        people = self._counted(number, target)
-        everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
-        return everyone
+        return total_of(self._counted(number, target), target)
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
@@ -100,16 +102,11 @@ class MemoryEngine:
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
-        return self._joint(axes, self._counted(number, target, [axis.column for axis in axes]), target)
+        return joint_of(self._counted(number, target, [axis.column for axis in axes]), axes, target)
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes."""
         return (self.joint(number, axes, target) for axes in several)
-
-    def _joint(self, axes: Sequence[Axis], people: _People, target: Target) -> NDArray[Any]:
-        sizes = [axis.size for axis in axes]
-        sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
-        return sums.reshape(*sizes, *sums.shape[1:])
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
@@ -227,21 +224,21 @@ class MemoryEngine:
         rows = self._set(number)
         return rows[:: sample_step(rows.size)]
 
-    def _people_of(self, number: int, target: Target) -> _People:
+    def _people_of(self, number: int, target: Target) -> People:
         if (number, target) not in self._people:
             cells, everyone = self._cells_of(target), self._set(number)
             rows = everyone[cells.valid[everyone]]
             self._left_out[number, target] = everyone.size - rows.size
-            self._people = {(number, target): _People(self, rows, cells.take(rows))}  # one at a time, as the cells
+            self._people = {(number, target): People(self, rows, cells.take(rows))}  # one at a time, as the cells
         return self._people[number, target]
 
-    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> _People:
+    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> People:
         """Return whose sums are to be added up: the people of a set, or the kinds of people where they are few."""
         kinds = self._kinds_of(number, target)
         if kinds is None or not all(map(kinds.know, columns)):
             return self._people_of(number, target)
         if self._as_people is None or self._as_people[0] is not kinds:
-            self._as_people = (kinds, _People(kinds, np.arange(len(kinds)), kinds.cells))
+            self._as_people = (kinds, people_of(kinds))
         return self._as_people[1]
 
     def _kinds_of(self, number: int, target: Target) -> Kinds | None:
@@ -250,7 +247,7 @@ class MemoryEngine:
         key = (number, target, tuple(axes))
         if key not in self._kinds:
             people = self._people_of(number, target)
-            worth = target.summary is SummaryKind.COUNTS and axes and len(people.rows) >= FEWEST_PEOPLE
+            worth = target.summary is SummaryKind.COUNTS
 
             def codes(axis: Axis, step: int) -> NDArray[np.uint8]:
                 return people.codes(axis) if step == 1 else self.codes(axis)[people.rows[::step]]
@@ -273,7 +270,7 @@ def _packed(mask: BoolArray) -> NDArray[np.uint64]:
     return bits.view(np.uint64)
 
 
-class _People:
+class People:
     """Some people that have a value for all variables of a target: their rows, their cells, their codes on axes."""
 
     def __init__(self, engine: MemoryEngine | Kinds, rows: NDArray[np.intp], cells: Cells) -> None:
@@ -324,16 +321,36 @@ class _People:
             self._with_cell[axis.column] = key
         return self._with_cell[axis.column]
 
-    def take(self, at: NDArray[np.intp]) -> _People:
+    def take(self, at: NDArray[np.intp]) -> People:
         """Return some of them."""
-        return _People(self._engine, self.rows[at], self.cells.take(at))
+        return People(self._engine, self.rows[at], self.cells.take(at))
+
+
+def people_of(kinds: Kinds) -> People:
+    """Return kinds of people as if each were a person."""
+    return People(kinds, np.arange(len(kinds)), kinds.cells)
+
+
+def total_of(people: People, target: Target) -> NDArray[Any]:
+    """Return the sums over some people."""
+    everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
+    return everyone
+
+
+def joint_of(people: People, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
+    """Return the sums over some people by the codes of several axes at once."""
+    sizes = [axis.size for axis in axes]
+    sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
+    return sums.reshape(*sizes, *sums.shape[1:])
+
+
+def frontier_of(kinds: Kinds, target: Target, on_people: Callable[[], Frontier]) -> KindsFrontier:
+    """Return the root of a tree over kinds; ``on_people`` gives that over people."""
+    return KindsFrontier(kinds, MemoryFrontier(kinds, np.arange(len(kinds)), kinds.cells, target), on_people)
 
 
 class MemoryFrontier:
-    """The nodes at one depth of a tree; rows are kept sorted by node, so that some nodes are a slice of them.
-
-    Rows may be kinds of people. For an axis on which people of a kind are not alike, ``on_people`` goes on instead.
-    """
+    """The nodes at one depth of a tree; rows, perhaps kinds of people, are sorted by node: some nodes are a slice."""
 
     def __init__(
         self,
@@ -341,11 +358,8 @@ class MemoryFrontier:
         rows: NDArray[np.intp],
         cells: Cells,
         target: Target,
-        on_people: MemoryFrontier | None = None,
     ) -> None:
         self._engine = engine
-        self._on_people = on_people
-        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] = []
         self._rows = rows
         self._cells = cells
         self._target = target
@@ -360,7 +374,6 @@ class MemoryFrontier:
 
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the sums by node and code of each axis."""
-        self._prepare(axes)
         part, nodes = slice(self._start[first], self._start[last]), last - first
         rows, cells = self._rows[part], self._cells.part(part)
         own = (self._node[part].astype(np.intp) - first) * self._target.n_cells + cells.cell
@@ -372,9 +385,6 @@ class MemoryFrontier:
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
-        self._prepare([axis for axis in axes if axis is not None])
-        if self._on_people is not None:
-            self._steps.append((axes, child, nodes))
         at: list[NDArray[np.intp]] = []
         new: list[NDArray[np.int32]] = []
         for cut, axis in enumerate(axes):
@@ -392,12 +402,3 @@ class MemoryFrontier:
         self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))
-
-    def _prepare(self, axes: Sequence[Axis]) -> None:
-        """Go on with people, if kinds of them do not know one of the axes."""
-        if isinstance(self._engine, Kinds) and not all(self._engine.know(axis.column) for axis in axes):
-            plain = self._on_people
-            assert plain is not None
-            for step in self._steps:
-                plain.advance(*step)
-            self.__dict__ = plain.__dict__

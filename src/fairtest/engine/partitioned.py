@@ -17,9 +17,12 @@ from scipy import sparse
 from fairtest.data.axes import level_axis, numeric_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
+from fairtest.engine.cells import SAMPLE, expected, most_kinds, possible_kinds
 from fairtest.engine.contract import LabelRows, Profiles, Rows, sample_step
 from fairtest.engine.joint import merged
 from fairtest.engine.local import EachPart, LocalCache, Request, Step, fulfil
+from fairtest.engine.memory import frontier_of, joint_of, people_of
+from fairtest.engine.tables import count_contexts
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.data.partitions import Partition
     from fairtest.data.table import Table
+    from fairtest.engine.cells import Kinds, Tally
+    from fairtest.engine.contract import Frontier
     from fairtest.summaries import Target
     from fairtest.types import IntArray
 
@@ -39,6 +44,10 @@ __all__ = ["Here", "PartitionedEngine", "Runner"]
 
 AT_ONCE = 1 << 23
 """About how many numbers may be counted together in one pass over the partitions."""
+MOST_KINDS = 1 << 20
+"""More kinds of people than this are not tallied."""
+FEW_CONTEXTS = 64
+"""So few contexts are counted as people, unless their kinds are known: that takes one pass too, of fewer columns."""
 
 
 class Runner(Protocol):
@@ -87,6 +96,7 @@ class PartitionedEngine:
         self._axes: dict[str, Axis | None] = {}
         self._sizes: dict[int, list[int]] = {}
         self._cells: tuple[int, Target, NDArray[np.int32]] | None = None
+        self._kinds: tuple[tuple[int, Target, tuple[Axis, ...]], Kinds | None] | None = None
 
     def _run(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         request = Request(method, arguments, frozenset(columns), self._axes, self._holdout, self._table.n_rows)
@@ -130,9 +140,12 @@ class PartitionedEngine:
 
     # Sums ------------------------------------------------------------------------------------------------------------
 
-    def frontier(self, target: Target) -> PartitionedFrontier:
+    def frontier(self, target: Target) -> Frontier:
         """Return the root of a tree over the training rows."""
-        return PartitionedFrontier(self, target)
+        kinds = self._kinds_of(TRAIN, target)
+        if kinds is None:
+            return PartitionedFrontier(self, target)
+        return frontier_of(kinds, target, lambda: PartitionedFrontier(self, target))
 
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
@@ -148,6 +161,10 @@ class PartitionedEngine:
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set, in as few passes as memory allows."""
+        spoken = self.spoken_of(contexts)
+        kinds = self._kinds_of(number, target, spoken, look=len(contexts) > FEW_CONTEXTS)
+        if kinds is not None:
+            return count_contexts(people_of(kinds), contexts, target, self.axis)
         here = self._local(target)
         pieces = []
         step = max(AT_ONCE // _numbers(target), 1)
@@ -162,10 +179,47 @@ class PartitionedEngine:
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes, in as few passes as memory allows."""
+        kinds = self._kinds_of(number, target, {a.column for axes in several for a in axes})
+        if kinds is not None:
+            people = people_of(kinds)
+            yield from (joint_of(people, axes, target) for axes in several)
+            return
         here = self._local(target)
         for some in _in_budget(several, [_numbers(target) * _prod(a.size for a in axes) for axes in several]):
             columns = {a.column for axes in some for a in axes} | columns_of(target)
             yield from self._run("joint_of_each", number, some, here, columns=columns)
+
+    def _kinds_of(self, number: int, target: Target, columns: Iterable[str] = (), *, look: bool = True) -> Kinds | None:
+        """Return the kinds of people in a set, alike on all axes that are known by now; None if they are not few.
+
+        Those last found are kept. ``look`` says whether it is worth a pass to find others.
+        """
+        axes = tuple(axis for _, axis in sorted(self._axes.items()) if axis is not None)
+        key = (number, target, axes)
+        if (self._kinds is None or self._kinds[0] != key) and look:
+            self._kinds = key, self._found_kinds(number, target, axes)
+        if self._kinds is None or self._kinds[0] != key:
+            return None
+        kinds = self._kinds[1]
+        return kinds if kinds is not None and all(map(kinds.know, columns)) else None
+
+    def _found_kinds(self, number: int, target: Target, axes: Sequence[Axis]) -> Kinds | None:
+        if target.summary is not SummaryKind.COUNTS or label_part(target.output) is not None:
+            return None
+        sizes = self._sizes_of(number)
+        most = min(most_kinds(axes, target.n_cells, sum(sizes)), MOST_KINDS)
+        if not most:
+            return None
+        columns = {axis.column for axis in axes} | columns_of(target)
+        if possible_kinds(axes, target.n_cells) > most:
+            some = {0, len(sizes) // 2, len(sizes) - 1}
+            step = max(sum(sizes[i] for i in some) // SAMPLE, 1)
+            asked = EachPart([step if i in some else 0 for i in range(len(sizes))])
+            sample = self._run("sample_of_kinds", number, target, axes, asked, columns=columns, add=False)
+            if expected(np.concatenate(sample), sum(sizes)) > most:
+                return None
+        tally: Tally = self._run("tally", number, target, axes, most, columns=columns)
+        return tally.kinds(axes, target.n_cells)
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
