@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from click.testing import CliRunner
 
 from fairtest.cli.main import cli
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     code: int
     out: str
     err: str

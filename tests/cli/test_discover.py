@@ -7,14 +7,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
-
-from fairtest.cli.main import cli
-
-
-def fairtest(*arguments):
-    result = CliRunner().invoke(cli, [str(a) for a in arguments], prog_name="fairtest")
-    return result.exit_code, result.stdout, result.stderr
+from calling import fairtest
 
 
 @pytest.fixture(scope="module")

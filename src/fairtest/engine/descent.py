@@ -26,6 +26,8 @@ BLOCK = 1 << 15
 """How many people walk together: few enough for a cache."""
 FAR = 8
 """Fewer walk together where everybody makes more than so many steps."""
+MOST_AT_ONCE = 1 << 22
+"""So many steps at most are made together."""
 SAMPLE = 1 << 10
 """So many people say how far all will walk."""
 
@@ -114,7 +116,7 @@ class Descent:
             many cells that going through all of these takes longer than the walk.
         """
         sums = [np.zeros((level.size + 1) * n_cells, dtype=np.int64) for level in self._levels]
-        at_once = max(BLOCK * FAR, *(total.size for total in sums))
+        at_once = min(max(BLOCK * FAR, *(total.size for total in sums)), MOST_AT_ONCE)
         together = max(int(min(at_once * cell.size / max(steps, 1), max(at_once / FAR, BLOCK))), SAMPLE)
         for first in range(0, cell.size, together):
             some = np.stack([code[first : first + together] for code in codes])

@@ -67,7 +67,7 @@ def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any
             sums = _between(sums, first, first + many, axis)
         else:
             sums = np.moveaxis(np.tensordot(matrix, sums.astype(np.float64), axes=(1, axis)), 0, axis)
-    return np.rint(sums).astype(table.dtype) if table.dtype.kind in "iu" else sums
+    return np.rint(sums).astype(table.dtype) if table.dtype.kind in "iu" and sums.dtype.kind == "f" else sums
 
 
 def _are_runs(matrix: FloatArray, first: IntArray, many: IntArray) -> bool:

@@ -1,10 +1,11 @@
 """Counting many contexts at once, each set of them in the cheapest of several ways.
 
 Contexts that speak of the same attributes are read off one joint table of their codes, if they are many. The others are
-counted as bits, a word of 64 people at a time; where numbers are added up rather than people counted, by the product of
-two matrices: who is in which context, and what is added up for whom. The nodes of a tree, and whatever else has small
-prefixes, are counted by everybody's walking down at once (:mod:`fairtest.engine.descent`). All give the same sums to
-the last bit: the choice is one of cost alone.
+counted as bits, a word of 64 people at a time; where numbers are added up, or people are counted into many cells or by
+kinds, by the product of two matrices: who is in which context, and what is added up for whom; where there are too few
+contexts for that, or too many numbers, one after the other down the tree of common prefixes. The nodes of a tree, and
+whatever else has small prefixes, are counted by everybody's walking down at once (:mod:`fairtest.engine.descent`). All
+give the same sums to the last bit: the choice is one of cost alone.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def count_contexts(
         out[places] = _from_joint(people, asked, places, axes, target)
     if rest.size and bits:
         _by_bits(people, asked, rest, target, out)
-    elif rest.size and _width(target) <= MOST_TERMS:
+    elif rest.size and _products_pay(people, asked, rest, target):
         out[rest] = _by_products(people, asked, rest, target)
     elif rest.size:
         few = [[asked.conditions[i] for i in row if i >= 0] for row in asked.order[rest].tolist()]
@@ -107,7 +108,7 @@ def _plan(
         axes = [asked.axes[asked.column[i]] for i in asked.sorted_by_column(places[:1])[0]]
         cells = prod([*(axis.size for axis in axes), target.n_cells, *target.sum_shape])
         together = n * (1 + TERM * len(people.cells.terms)) + CELL * cells + TABLE
-        apart = _bit_cost(len(axes), n, target.n_cells) if bits else _product_cost(n, target)
+        apart = _bit_cost(len(axes), n, target.n_cells) if bits else _sum_cost(people, target)
         if together < places.size * apart and cells <= MOST_JOINT:
             joints.append((places, axes))
             left[places] = False
@@ -115,7 +116,7 @@ def _plan(
     rest = np.flatnonzero(left)
     depths, many = np.unique(asked.depth[rest], return_counts=True)
     for depth, contexts in zip(depths.tolist(), many.tolist(), strict=True):
-        cost += contexts * (_bit_cost(depth, n, target.n_cells) if bits else _product_cost(n, target))
+        cost += contexts * (_bit_cost(depth, n, target.n_cells) if bits else _sum_cost(people, target))
     return joints, rest, cost
 
 
@@ -124,9 +125,28 @@ def _bit_cost(depth: int, n: int, n_cells: int) -> float:
     return CONTEXT + WORD * (depth + 2 * n_cells) * n / 64
 
 
-def _product_cost(n: int, target: Target) -> float:
-    """Return what it costs to add up the numbers of the people of a context by a product of matrices."""
-    return CONTEXT + n * (INSIDE + PRODUCT * _width(target))
+def _sum_cost(people: People, target: Target) -> float:
+    """Return what it costs to add up the numbers of the people of a context, if there are many contexts."""
+    one_by_one = _prefix_cost(people)
+    return min(one_by_one, _product_cost(people, target)) if _width(target) <= MOST_TERMS else one_by_one
+
+
+def _prefix_cost(people: People) -> float:
+    """… one context after the other."""
+    return TABLE + people.cells.cell.size * (1 + TERM * len(people.cells.terms))
+
+
+def _product_cost(people: People, target: Target) -> float:
+    """… by a product of matrices, whose making does not count."""
+    return CONTEXT + people.cells.cell.size * (INSIDE + PRODUCT * _width(target))
+
+
+def _products_pay(people: People, asked: _Asked, contexts: IntArray, target: Target) -> bool:
+    """Whether contexts are better added up by a product of matrices than one after the other."""
+    if _width(target) > MOST_TERMS:
+        return False
+    made = people.cells.cell.size * (TERM * _width(target) + INSIDE * len(asked.conditions))
+    return made + contexts.size * _product_cost(people, target) < contexts.size * _prefix_cost(people)
 
 
 def _width(target: Target) -> int:

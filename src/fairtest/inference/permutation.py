@@ -100,7 +100,7 @@ class GSampler:
         table = table[table.any(axis=1)][:, table.any(axis=0)]
         self._table = table
         self.rows, self.columns = table.sum(axis=1), table.sum(axis=0)
-        self.cost = table.size / 4 if min(table.shape) <= 2 else 2.0 * (table.shape[0] - 1) * (table.shape[1] - 1)
+        self.cost = table.size / 4 if min(table.shape) <= 2 else (table.shape[0] - 1) * (table.shape[1] - 1) / 2
         self._log_term = x_log_x(int(table.sum()))
         observed = float(self._log_term(table).sum())
         self._threshold = observed - _ROUNDING * abs(observed)

@@ -77,7 +77,7 @@ class Procedure(Protocol):
     cautious: bool
 
     def p_values(self, batch: Batch, level: float) -> PValues:
-        """Return raw p-values, NaN where undefined, and which are to be drawn if a decision hangs on them.
+        """Return raw p-values, NaN where undefined or only drawn, and which to draw if a decision hangs on them.
 
         ``level`` is the smallest level at which a p-value will be compared.
         """

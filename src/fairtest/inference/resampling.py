@@ -39,7 +39,7 @@ class Resampling:
     cautious = False
 
     def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, Drawn]:  # noqa: ARG002
-        """Draw the p-value of each hypothesis whose effect is defined."""
+        """Return that every p-value is to be drawn where the effect is defined."""
 
         def samplers(places: Sequence[int]) -> Iterator[Sampler]:
             return (self._sampler(batch, i) for i in places)
