@@ -14,7 +14,7 @@ from fairtest.data.selection import row_count, rows_where
 from fairtest.data.table import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fairtest.types import BoolArray, Level
 
@@ -31,18 +31,10 @@ class Op(StrEnum):
     MISSING = "missing"
 
 
-def _kept_hash(owner: object, said: tuple[object, ...]) -> int:
-    """Return the hash of what an object says, kept in it: searches look objects up by the hundred thousand."""
-    known: int | None = vars(owner).get("_hash")
-    if known is None:
-        known = vars(owner)["_hash"] = hash(said)
-    return known
-
-
 _SIGN = {Op.AT_MOST: "≤", Op.ABOVE: ">", Op.IS: "=", Op.IN: "in"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """One condition on one attribute.
 
@@ -65,15 +57,17 @@ class Predicate:
     op: Op
     value: Level | tuple[Level, ...] | None = None
     order: tuple[Level, ...] = field(default=(), compare=False, repr=False)
+    _hash: int = field(init=False, compare=False, repr=False)  # searches look predicates up by the hundred thousand
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "op", Op(self.op))
+        object.__setattr__(self, "_hash", hash((self.column, self.op, self.value)))
 
     def __hash__(self) -> int:
-        return _kept_hash(self, (self.column, self.op, self.value))
+        return self._hash
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_hash"}  # texts hash anew in each process
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Predicate, (self.column, self.op, self.value, self.order)  # texts hash anew in each process
 
     @property
     def rank(self) -> float:
@@ -102,7 +96,7 @@ class Predicate:
         return f"{self.column} {_SIGN[self.op]} {written_value(self.value)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Context:
     """A conjunction of predicates; without any, the whole population.
 
@@ -120,12 +114,16 @@ class Context:
     """
 
     predicates: tuple[Predicate, ...] = ()
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self.predicates))
 
     def __hash__(self) -> int:
-        return _kept_hash(self, self.predicates)
+        return self._hash
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"predicates": self.predicates}  # texts hash anew in each process
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Context, (self.predicates,)
 
     @classmethod
     def of(cls, predicates: Iterable[Predicate]) -> Context:
@@ -148,11 +146,17 @@ class Context:
         >>> print(Context.of([Predicate("job", Op.IS, "Sales")]).narrowed(Predicate("age", Op.AT_MOST, 42)))
         age ≤ 42, job = Sales
         """
+        return next(self.narrowings([predicate]))
+
+    def narrowings(self, predicates: Sequence[Predicate]) -> Iterator[Context]:
+        """Yield the conjunction of the context with each of some predicates on the same attribute."""
+        column = predicates[0].column if predicates else ""
         columns = [p.column for p in self.predicates]
-        if predicate.column in columns:
-            return Context.of((*self.predicates, predicate))
-        at = bisect(columns, predicate.column)
-        return Context((*self.predicates[:at], predicate, *self.predicates[at:]))
+        if column in columns:
+            return (Context.of((*self.predicates, predicate)) for predicate in predicates)
+        at = bisect(columns, column)
+        before, after = self.predicates[:at], self.predicates[at:]
+        return (Context((*before, predicate, *after)) for predicate in predicates)
 
     def __str__(self) -> str:
         return ", ".join(str(p) for p in self.predicates) or "everyone"

@@ -64,7 +64,7 @@ MOST_CELLS = 1 << 22
 """The most numbers one batch of candidate tables may hold."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """One population of a tree, with its strength on the training set.
 
@@ -89,7 +89,7 @@ class Node:
         return self.columns is None or axis.column in self.columns
 
 
-@dataclass
+@dataclass(slots=True)
 class Split:
     """The best cut of a node: the strength of each child, NaN for those too small or undefined to count."""
 
@@ -99,7 +99,7 @@ class Split:
     strengths: FloatArray
 
 
-@dataclass
+@dataclass(slots=True)
 class Cut:
     """A split of the population at a place that is carried out."""
 
@@ -225,12 +225,10 @@ class _Below:
     def _cut(self, parent: Node, split: Split) -> list[Node]:
         made: list[Node] = []
         to: list[tuple[NDArray[np.intp], int]] = []
-        for (predicate, condition, codes), strength in zip(
-            self._parts.of(split), split.strengths.tolist(), strict=True
-        ):
-            if isnan(strength):
-                continue
-            context = parent.context.narrowed(predicate)
+        parts = zip(self._parts.of(split), split.strengths.tolist(), strict=True)
+        some = [(part, strength) for part, strength in parts if not isnan(strength)]
+        contexts = parent.context.narrowings([predicate for (predicate, _, _), _ in some])
+        for context, ((_, condition, codes), strength) in zip(contexts, some, strict=True):
             place = self._places.get(context)
             if place is None:
                 self._places[context] = place = len(self._places)

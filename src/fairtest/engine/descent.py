@@ -135,13 +135,13 @@ class Descent:
         person, prefix = np.arange(n), np.zeros(n, dtype=np.intp)
         for level in self._levels:
             times = level.cuts.take(prefix)
-            on = np.flatnonzero(times)
+            ways = [np.flatnonzero(times > number) for number in range(level.most)]
+            on = ways[0] if len(ways) == 1 else np.concatenate(ways)
             person, cut = person.take(on), level.first.take(prefix.take(on))
-            if level.most > 1:
-                times = times.take(on)
-                start = np.cumsum(times) - times
-                person = np.repeat(person, times)
-                cut = np.repeat(cut - start, times) + np.arange(person.size)
+            done = ways[0].size
+            for number, way in enumerate(ways[1:], start=1):
+                cut[done : done + way.size] += number
+                done += way.size
             where = (level.column * n).take(cut)
             where += person
             cut *= level.child.shape[1]
@@ -163,18 +163,22 @@ def _commonest(numbers: IntArray, prefix: NDArray[np.intp], group: NDArray[np.in
 
 
 def _groups(conditions: Sequence[Condition], column: IntArray) -> NDArray[np.intp]:
-    """Return a number for each condition, such that those with the same are about one column and exclude each other."""
+    """Return a number for each condition, such that those with the same are about one column and exclude each other.
+
+    A condition joins the fullest group that it can, so that the two sides of a threshold come together.
+    """
     taken: dict[int, list[tuple[int, int]]] = {}
     group = np.zeros(len(conditions), dtype=np.intp)
     made = 0
     for i in sorted(range(len(conditions)), key=lambda i: conditions[i].codes):
         codes = sum(1 << code for code in conditions[i].codes)
         known = taken.setdefault(int(column[i]), [])
-        for place, (number, others) in enumerate(known):
-            if not codes & others:
-                known[place] = (number, codes | others)
-                group[i] = number
-                break
+        free = [place for place, (_, others) in enumerate(known) if not codes & others]
+        if free:
+            place = max(free, key=lambda place: known[place][1].bit_count())
+            number, others = known[place]
+            known[place] = (number, codes | others)
+            group[i] = number
         else:
             known.append((made, codes))
             group[i] = made

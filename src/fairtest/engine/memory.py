@@ -63,6 +63,7 @@ class MemoryEngine:
         self._cells: dict[Target, Cells] = {}
         self._people: dict[tuple[int, Target], People] = {}
         self._kinds: dict[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = {}
+        self._not_few: tuple[Target, tuple[Axis, ...]] | None = None
         self._as_people: tuple[Kinds, People] | None = None
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
@@ -184,7 +185,7 @@ class MemoryEngine:
                     if condition.column not in codes:
                         axis = self.axis(condition.column)
                         assert axis is not None
-                        codes[condition.column] = self.codes(axis)[rows]
+                        codes[condition.column] = self.codes(axis).take(rows)
                     known[condition] = _packed(among(codes[condition.column], condition))
                 inside[place] &= known[condition]
         return inside
@@ -242,9 +243,14 @@ class MemoryEngine:
         return self._as_people[1]
 
     def _kinds_of(self, number: int, target: Target) -> Kinds | None:
-        """Return the kinds of people in a set, alike on all axes that are known by now."""
-        axes = [axis for _, axis in sorted(self._axes.items()) if axis is not None]
-        key = (number, target, tuple(axes))
+        """Return the kinds of people in a set, alike on all axes that are known by now.
+
+        Where there are not few of them in one set, they are not looked for in another.
+        """
+        axes = tuple(axis for _, axis in sorted(self._axes.items()) if axis is not None)
+        key = (number, target, axes)
+        if (target, axes) == self._not_few:
+            return None
         if key not in self._kinds:
             people = self._people_of(number, target)
             worth = target.summary is SummaryKind.COUNTS
@@ -253,6 +259,8 @@ class MemoryEngine:
                 return people.codes(axis) if step == 1 else self.codes(axis)[people.rows[::step]]
 
             self._kinds = {key: kinds_of(codes, axes, people.cells, target.n_cells) if worth else None}
+            if self._kinds[key] is None:
+                self._not_few = (target, axes)
         return self._kinds[key]
 
     def _cells_of(self, target: Target) -> Cells:
@@ -284,7 +292,7 @@ class People:
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return their codes on an axis."""
         if axis.column not in self._codes:
-            self._codes[axis.column] = self._engine.codes(axis)[self.rows]
+            self._codes[axis.column] = self._engine.codes(axis).take(self.rows)
         return self._codes[axis.column]
 
     @property
@@ -385,20 +393,31 @@ class MemoryFrontier:
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down: row by row to the child its code leads to."""
-        at: list[NDArray[np.intp]] = []
-        new: list[NDArray[np.int32]] = []
+        along: dict[str, tuple[Axis, list[int]]] = {}
         for cut, axis in enumerate(axes):
             if axis is not None:
-                node = cut if nodes is None else nodes[cut]
-                part = slice(self._start[node], self._start[node + 1])
-                to = child[cut][self._engine.codes(axis)[self._rows[part]]]
-                kept = np.flatnonzero(to >= 0)
-                at.append(kept + part.start)
-                new.append(to[kept])
-        where, to = np.concatenate([np.zeros(0, np.intp), *at]), np.concatenate([np.zeros(0, np.int32), *new])
+                along.setdefault(axis.column, (axis, []))[1].append(cut)
+        moves = [self._moved(axis, np.array(cuts), child, nodes) for axis, cuts in along.values()]
+        where = np.concatenate([np.zeros(0, np.intp), *(at for at, _ in moves)])
+        to = np.concatenate([np.zeros(0, np.int32), *(new for _, new in moves)])
         smallest = np.min_scalar_type(int(child.max(initial=0)))  # numbers of one or two bytes are sorted fast
         order = np.argsort(to.astype(smallest), kind="stable")
-        rows = where[order]
-        self._rows, self._cells, self._node = self._rows[rows], self._cells.take(rows), to[order]
+        rows = where.take(order)
+        self._rows, self._cells, self._node = self._rows.take(rows), self._cells.take(rows), to.take(order)
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))
+
+    def _moved(
+        self, axis: Axis, cuts: NDArray[np.intp], child: IntArray, nodes: IntArray | None
+    ) -> tuple[NDArray[np.intp], IntArray]:
+        """Return which rows of the nodes that are cut along an axis go on, and where to."""
+        of = cuts if nodes is None else nodes[cuts]
+        first = self._start[of]
+        many = self._start[of + 1] - first
+        at = np.repeat(first - np.cumsum(many) + many, many)
+        at += np.arange(at.size)
+        way = np.repeat(cuts * child.shape[1], many)
+        way += self._engine.codes(axis).take(self._rows.take(at))
+        to = child.ravel().take(way)
+        kept = np.flatnonzero(to >= 0)
+        return at.take(kept), to.take(kept)

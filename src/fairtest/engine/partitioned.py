@@ -97,6 +97,7 @@ class PartitionedEngine:
         self._sizes: dict[int, list[int]] = {}
         self._cells: tuple[int, Target, NDArray[np.int32]] | None = None
         self._kinds: tuple[tuple[int, Target, tuple[Axis, ...]], Kinds | None] | None = None
+        self._not_few: tuple[Target, tuple[Axis, ...]] | None = None
 
     def _run(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         request = Request(method, arguments, frozenset(columns), self._axes, self._holdout, self._table.n_rows)
@@ -192,12 +193,17 @@ class PartitionedEngine:
     def _kinds_of(self, number: int, target: Target, columns: Iterable[str] = (), *, look: bool = True) -> Kinds | None:
         """Return the kinds of people in a set, alike on all axes that are known by now; None if they are not few.
 
-        Those last found are kept. ``look`` says whether it is worth a pass to find others.
+        Those last found are kept. ``look`` says whether it is worth a pass to find others; where they are not few in
+        one set, they are not looked for in another.
         """
         axes = tuple(axis for _, axis in sorted(self._axes.items()) if axis is not None)
         key = (number, target, axes)
+        if (target, axes) == self._not_few:
+            return None
         if (self._kinds is None or self._kinds[0] != key) and look:
             self._kinds = key, self._found_kinds(number, target, axes)
+            if self._kinds[1] is None:
+                self._not_few = (target, axes)
         if self._kinds is None or self._kinds[0] != key:
             return None
         kinds = self._kinds[1]

@@ -53,11 +53,13 @@ def listed(validated: Validated, shown: Collection[int], level: float) -> list[i
     bound = np.nan_to_num(nearest_bound(e.low_single, e.high_single, asked.question.metric.strength))
     leads = _leading([asked.contexts[i] for i in shown if i])
 
+    size = e.size.tolist()
+
     def strength(i: int) -> tuple[Any, ...]:
-        return -round(float(bound[i]), 12), -int(e.size[i]), str(asked.contexts[i])
+        return -round(float(bound[i]), 12), -size[i], str(asked.contexts[i])
 
     def place(i: int) -> tuple[bool, int]:
-        return not leads(asked.contexts[i]), -int(e.size[i])
+        return not leads(asked.contexts[i]), -size[i]
 
     known = ~np.isnan(e.effect)
     known[list(shown)] = False
