@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dt.date):
         return {DATE: value.isoformat()}
     if is_dataclass(value) and _name(value).startswith("fairtest."):
-        return {CLASS: _name(value), VALUE: {f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+        return {CLASS: _name(value), VALUE: {name: _plain(getattr(value, name)) for name in _given(value)}}
     if hasattr(value, "item"):  # a number of numpy
         return _plain(value.item())
     raise TypeError(f"{type(value).__name__} cannot be stored in a workspace")
@@ -83,10 +83,14 @@ def _object(name: str, value: Any) -> Any:
         return found(value)
     if not (isinstance(found, type) and is_dataclass(found)):
         raise InputError(f"The workspace holds a {name!r}, which this version of FairTest does not know.")
-    known = {f.name for f in fields(found)}
-    if strange := sorted(set(value) - known):
+    if strange := sorted(set(value).difference(_given(found))):
         raise InputError(f"The workspace holds {name}.{strange[0]}, which this version of FairTest does not know.")
     return found(**{key: _made(item) for key, item in value.items()})
+
+
+def _given(owner: Any) -> list[str]:
+    """Return the fields that an object is made from."""
+    return [f.name for f in fields(owner) if f.init]
 
 
 def _name(value: object) -> str:
