@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["among", "collapse", "distinct", "membership", "merged"]
+__all__ = ["among", "collapse", "distinct", "membership", "merged", "packed"]
 
 
 def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
@@ -44,6 +44,14 @@ def among(codes: NDArray[np.uint8], condition: Condition) -> BoolArray:
     member = np.zeros(256, dtype=bool)
     member[wanted] = True
     return member[codes]
+
+
+def packed(mask: BoolArray) -> NDArray[np.uint64]:
+    """Return a bit for each entry, the last word filled up with zeros."""
+    bits = np.zeros((mask.size + 63) // 64 * 8, dtype=np.uint8)
+    some = np.packbits(mask)
+    bits[: some.size] = some
+    return bits.view(np.uint64)
 
 
 def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.engine.cells import Kinds, KindsFrontier, kinds_of
 from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
-from fairtest.engine.joint import among, distinct
+from fairtest.engine.joint import among, distinct, packed
 from fairtest.engine.labels import MemoryLabelCounter
 from fairtest.engine.tables import count_contexts
 from fairtest.types import SummaryKind
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Part, Variable
     from fairtest.engine.contract import Frontier
     from fairtest.summaries import Target
-    from fairtest.types import BoolArray, FloatArray, IntArray
+    from fairtest.types import FloatArray, IntArray
 
-__all__ = ["MemoryEngine", "MemoryFrontier", "People", "frontier_of", "joint_of", "people_of", "total_of"]
+__all__ = ["CodedPeople", "MemoryEngine", "MemoryFrontier", "frontier_of", "joint_of", "people_of", "total_of"]
 
 
 MOST_KEPT = 4
@@ -61,10 +61,10 @@ class MemoryEngine:
         self._axes: dict[str, Axis | None] = {}
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._cells: dict[Target, Cells] = {}
-        self._people: dict[tuple[int, Target], People] = {}
+        self._people: dict[tuple[int, Target], CodedPeople] = {}
         self._kinds: dict[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = {}
         self._not_few: tuple[Target, tuple[Axis, ...]] | None = None
-        self._as_people: tuple[Kinds, People] | None = None
+        self._as_people: tuple[Kinds, CodedPeople] | None = None
         self._left_out: dict[tuple[int, Target], int] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._numbers: dict[Part, FloatArray] = {}
@@ -175,7 +175,7 @@ class MemoryEngine:
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context, a bit for each person that is looked at."""
         rows = self._sample(number)
-        everyone = _packed(np.ones(rows.size, dtype=bool))
+        everyone = packed(np.ones(rows.size, dtype=bool))
         codes: dict[str, NDArray[np.uint8]] = {}
         known: dict[Condition, NDArray[np.uint64]] = {}
         inside = np.tile(everyone, (len(contexts), 1))
@@ -186,7 +186,7 @@ class MemoryEngine:
                         axis = self.axis(condition.column)
                         assert axis is not None
                         codes[condition.column] = self.codes(axis).take(rows)
-                    known[condition] = _packed(among(codes[condition.column], condition))
+                    known[condition] = packed(among(codes[condition.column], condition))
                 inside[place] &= known[condition]
         return inside
 
@@ -225,15 +225,15 @@ class MemoryEngine:
         rows = self._set(number)
         return rows[:: sample_step(rows.size)]
 
-    def _people_of(self, number: int, target: Target) -> People:
+    def _people_of(self, number: int, target: Target) -> CodedPeople:
         if (number, target) not in self._people:
             cells, everyone = self._cells_of(target), self._set(number)
             rows = everyone[cells.valid[everyone]]
             self._left_out[number, target] = everyone.size - rows.size
-            self._people = {(number, target): People(self, rows, cells.take(rows))}  # one at a time, as the cells
+            self._people = {(number, target): CodedPeople(self, rows, cells.take(rows))}  # one at a time, as the cells
         return self._people[number, target]
 
-    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> People:
+    def _counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> CodedPeople:
         """Return whose sums are to be added up: the people of a set, or the kinds of people where they are few."""
         kinds = self._kinds_of(number, target)
         if kinds is None or not all(map(kinds.know, columns)):
@@ -270,15 +270,7 @@ class MemoryEngine:
         return self._cells[target]
 
 
-def _packed(mask: BoolArray) -> NDArray[np.uint64]:
-    """Return a bit for each entry, the last word filled up with zeros."""
-    bits = np.zeros((mask.size + 63) // 64 * 8, dtype=np.uint8)
-    packed = np.packbits(mask)
-    bits[: packed.size] = packed
-    return bits.view(np.uint64)
-
-
-class People:
+class CodedPeople:
     """Some people that have a value for all variables of a target: their rows, their cells, their codes on axes."""
 
     def __init__(self, engine: MemoryEngine | Kinds, rows: NDArray[np.intp], cells: Cells) -> None:
@@ -329,23 +321,23 @@ class People:
             self._with_cell[axis.column] = key
         return self._with_cell[axis.column]
 
-    def take(self, at: NDArray[np.intp]) -> People:
+    def take(self, at: NDArray[np.intp]) -> CodedPeople:
         """Return some of them."""
-        return People(self._engine, self.rows[at], self.cells.take(at))
+        return CodedPeople(self._engine, self.rows[at], self.cells.take(at))
 
 
-def people_of(kinds: Kinds) -> People:
+def people_of(kinds: Kinds) -> CodedPeople:
     """Return kinds of people as if each were a person."""
-    return People(kinds, np.arange(len(kinds)), kinds.cells)
+    return CodedPeople(kinds, np.arange(len(kinds)), kinds.cells)
 
 
-def total_of(people: People, target: Target) -> NDArray[Any]:
+def total_of(people: CodedPeople, target: Target) -> NDArray[Any]:
     """Return the sums over some people."""
     everyone: NDArray[Any] = add_up(np.zeros(people.rows.size, np.int8), 1, people.cells, target)[0]
     return everyone
 
 
-def joint_of(people: People, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
+def joint_of(people: CodedPeople, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
     """Return the sums over some people by the codes of several axes at once."""
     sizes = [axis.size for axis in axes]
     sums = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairtest.engine.descent import Descent
 from fairtest.engine.histogram import add_up_at
-from fairtest.engine.joint import among, collapse, membership
+from fairtest.engine.joint import among, collapse, membership, packed
 from fairtest.engine.prefixes import prefix_tree
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairtest.engine.histogram import Cells
     from fairtest.engine.prefixes import Prefix
     from fairtest.summaries import Target
-    from fairtest.types import BoolArray, IntArray
+    from fairtest.types import IntArray
 
 __all__ = ["People", "count_contexts"]
 
@@ -313,10 +313,10 @@ def _bit_counts(
     order = np.argsort(codes[leading], kind="stable")
     codes, cell = [c[order] for c in codes], cell[order]
     used = np.unique(numbers[numbers >= 0]).tolist()
-    bits = {i: _packed(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
+    bits = {i: packed(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
     places = {i: _words(codes[leading], asked.conditions[i]) for i in used if asked.column[i] == leading}
     everyone = np.ones(cell.size, dtype=bool)
-    cells = np.stack([_packed(everyone), *(_packed(cell == c) for c in range(1, n_cells))])
+    cells = np.stack([packed(everyone), *(packed(cell == c) for c in range(1, n_cells))])
     shared = np.empty((numbers.shape[1], cells.shape[1]), dtype=np.uint64)
     counts = np.zeros((contexts.size, n_cells), dtype=np.int64)
     before: list[int] = []
@@ -338,14 +338,6 @@ def _words(codes: NDArray[np.uint8], condition: Condition) -> slice:
     first = np.searchsorted(codes, min(condition.codes, default=0), side="left")
     last = np.searchsorted(codes, max(condition.codes, default=0), side="right")
     return slice(int(first) // 64, -(-int(last) // 64))
-
-
-def _packed(inside: BoolArray) -> NDArray[np.uint64]:
-    """Return a bit for each person."""
-    bits = np.zeros((inside.size + 63) // 64 * 8, dtype=np.uint8)
-    packed = np.packbits(inside)
-    bits[: packed.size] = packed
-    return bits.view(np.uint64)
 
 
 def _shared(one: list[int], other: list[int]) -> int:
