@@ -18,13 +18,13 @@ from scipy.special import ndtri
 
 import fairtest as ft
 from benchmarks.adult import DATA
-from fairtest.contexts.context import Context
-from fairtest.contexts.cuts import conditions_of
-from fairtest.contexts.exhaustive import item_axes
-from fairtest.contexts.scoring import Strength
 from fairtest.data.holdout import TRAIN
+from fairtest.data.summaries import Counts
+from fairtest.model.context import Context
 from fairtest.pipeline.search import engine_of
-from fairtest.summaries import Counts
+from fairtest.search.cuts import conditions_of
+from fairtest.search.exhaustive import item_axes
+from fairtest.search.scoring import Strength
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

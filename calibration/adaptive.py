@@ -26,9 +26,9 @@ import fairtest as ft
 from calibration.rules import limits
 from fairtest.data.reuse import LEAST_LEVEL, ReusedSet, thresholdout_people
 from fairtest.inference.agreement import Said, bits_told, expectations, likely_real
-from fairtest.inference.multiplicity import holm
-from fairtest.inference.rules import normal_quantile
-from fairtest.inference.score import difference_p
+from fairtest.inference.multiplicity.corrections import holm
+from fairtest.statistics.numerics.rules import normal_quantile
+from fairtest.statistics.rates.score import difference_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from fairtest.data.summaries import Counts, GroupMoments, Moments, Summary, powers
 from fairtest.engine.contract import Rows
 from fairtest.metrics.choice import find_metric
-from fairtest.summaries import Counts, GroupMoments, Moments, Summary, powers
 
 __all__ = ["Design", "Drawn", "designs"]
 

@@ -11,7 +11,7 @@ import fairtest as ft
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairtest.inference.finding import CountTable, GroupTable
+    from fairtest.model.finding import CountTable, GroupTable
 
 
 @dataclass(frozen=True)

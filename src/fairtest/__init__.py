@@ -20,18 +20,18 @@ from fairtest.version import __version__
 
 _WHERE = {
     "BudgetExhausted": "fairtest.exceptions",
-    "Context": "fairtest.contexts.context",
+    "Context": "fairtest.model.context",
     "DataSource": "fairtest.data.source",
     "Discovery": "fairtest.investigations.discovery",
     "ErrorProfiling": "fairtest.investigations.error_profiling",
     "FairTestError": "fairtest.exceptions",
     "FairTestWarning": "fairtest.exceptions",
-    "Finding": "fairtest.inference.finding",
+    "Finding": "fairtest.model.finding",
     "InputError": "fairtest.exceptions",
     "Kind": "fairtest.types",
     "Metric": "fairtest.metrics.registry",
-    "Predicate": "fairtest.contexts.context",
-    "Report": "fairtest.reporting.document",
+    "Predicate": "fairtest.model.context",
+    "Report": "fairtest.model.report",
     "Testing": "fairtest.investigations.testing",
     "UsageError": "fairtest.exceptions",
     "Workspace": "fairtest.workspace.workspace",
@@ -45,17 +45,17 @@ _WHERE = {
 }
 
 if TYPE_CHECKING:
-    from fairtest.contexts.context import Context, Predicate
     from fairtest.data.source import DataSource
     from fairtest.exceptions import BudgetExhausted, FairTestError, FairTestWarning, InputError, UsageError
-    from fairtest.inference.finding import Finding
     from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.error_profiling import ErrorProfiling
     from fairtest.investigations.testing import Testing
     from fairtest.metrics.registry import Metric, metric
+    from fairtest.model.context import Context, Predicate
+    from fairtest.model.finding import Finding
+    from fairtest.model.report import Report
     from fairtest.pipeline.calls import audit, explain, report, test, train
     from fairtest.pipeline.inspection import inspect
-    from fairtest.reporting.document import Report
     from fairtest.types import Kind
     from fairtest.workspace.workspace import Workspace
 

@@ -15,8 +15,8 @@ import report_builders as build
 
 import fairtest as ft
 from fairtest.cli.demo import admissions, discounts
-from fairtest.contexts.context import Op, Predicate
 from fairtest.datasets.healthcare import healthcare
+from fairtest.model.context import Op, Predicate
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 

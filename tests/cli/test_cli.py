@@ -23,7 +23,7 @@ from fairtest.data.holdout import Budget
 from fairtest.datasets.berkeley import berkeley
 from fairtest.datasets.healthcare import healthcare
 from fairtest.datasets.pricing import PLANTED, pricing
-from fairtest.inference.multiplicity import corrections
+from fairtest.inference.multiplicity.corrections import corrections
 
 if TYPE_CHECKING:
     from pathlib import Path

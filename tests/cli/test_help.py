@@ -17,7 +17,7 @@ from fairtest.cli.errors import EXITS
 from fairtest.cli.main import cli
 from fairtest.cli.manual import manual
 from fairtest.cli.translate import in_options, options_by_argument
-from fairtest.inference.multiplicity import corrections
+from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.errors import ERRORS
 from fairtest.investigations.notions import NOTIONS
 from fairtest.metrics.choice import find_metric

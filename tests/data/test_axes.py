@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.contexts.context import Context, Op
-from fairtest.contexts.cuts import children, conditions_of, n_splits
 from fairtest.data import axes
 from fairtest.data.axes import DISTINCT_THRESHOLDS, MOST_LEVELS, MOST_POOLED, QUANTILES, make_axis
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
+from fairtest.model.context import Context, Op
+from fairtest.search.cuts import children, conditions_of, n_splits
 from fairtest.types import Kind
 
 CHECKED = settings(deadline=None, max_examples=40)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairtest.data.axes import make_axis
-from fairtest.data.blocks import ends_of, first_values, level_counts
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming import stream_table
+from fairtest.data.streaming.blocks import ends_of, first_values, level_counts
+from fairtest.data.streaming.streaming import stream_table
 from fairtest.data.variables import Part, binned, crossed, in_bins, numeric, oriented, ranked
 from fairtest.exceptions import InputError
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairtest.data import fingerprint as module
 from fairtest.data.fingerprint import fingerprint
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 
 PEOPLE = {
     "age": [31, 45, 28, None, 60],

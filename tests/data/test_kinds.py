@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.decide import words
-from fairtest.data.levels import HUGE, encode
-from fairtest.data.readers import read_table
+from fairtest.data.columns.decide import words
+from fairtest.data.columns.levels import HUGE, encode
+from fairtest.data.reading.readers import read_table
 from fairtest.data.table import Number
 from fairtest.exceptions import InputError
 from fairtest.types import Kind

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairtest.data.labels import label_columns, labels_of
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.table import FlagColumn
 from fairtest.exceptions import InputError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.order import at_ranks, median, signed, unsigned
+from fairtest.data.streaming.order import at_ranks, median, signed, unsigned
 
 CHECKED = settings(deadline=None, max_examples=60)
 WHOLE = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**50, 2**50 + 70_000))

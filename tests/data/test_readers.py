@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairtest.data.fingerprint import fingerprint
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.table import Number
 from fairtest.exceptions import InputError
 from fairtest.types import Kind

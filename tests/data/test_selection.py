@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.selection import rows_where
 from fairtest.exceptions import InputError
 

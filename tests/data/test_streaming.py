@@ -19,13 +19,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairtest.data import streaming
-from fairtest.data.distinct import Distinct, Tally
+from fairtest.data.columns.distinct import Distinct, Tally
 from fairtest.data.fingerprint import fingerprint
-from fairtest.data.partitions import partitions_of
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.source import DataSource
-from fairtest.data.streaming import stream_table
+from fairtest.data.streaming.partitions import partitions_of
+from fairtest.data.streaming.streaming import stream_table, streaming
 from fairtest.data.table import HashedColumn, Table
 from fairtest.exceptions import InputError
 
@@ -386,7 +385,7 @@ class TestScratch:
         def full(*_):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("fairtest.data.store._append", full)
+        monkeypatch.setattr("fairtest.data.streaming.store._append", full)
         with pytest.raises(InputError, match=r"could not write .*: No space left on device\. Make room"):
             streamed(written(FRAME, tmp_path))
 

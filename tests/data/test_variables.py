@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.source import DataSource
 from fairtest.data.table import Number
 from fairtest.data.variables import RANK_BINS, Part, binned, crossed, numeric, oriented, ranked

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairtest.data.slices import slices_of
-from fairtest.engine.dask import OnCluster
+from fairtest.data.streaming.slices import slices_of
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
+from fairtest.engine.runners.dask import OnCluster
 
 
 @pytest.fixture(scope="session")

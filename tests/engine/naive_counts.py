@@ -8,9 +8,9 @@ import numpy as np
 
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN, Holdout
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
+from fairtest.data.summaries import Target, powers
 from fairtest.data.variables import Part, crossed, numeric, oriented, ranked
-from fairtest.summaries import Target, powers
 from fairtest.types import SummaryKind
 
 CONTEXTUAL = ("city", "age", "grade", "race")

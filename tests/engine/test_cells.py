@@ -8,12 +8,13 @@ from naive_counts import CONTEXTUAL, random_context, setting
 
 import fairtest as ft
 from fairtest.data.holdout import TRAIN
-from fairtest.data.slices import slices_of
-from fairtest.engine import cells, partitioned
-from fairtest.engine.dask import OnCluster
-from fairtest.engine.histogram import Cells
+from fairtest.data.streaming.slices import slices_of
+from fairtest.engine import partitioned
+from fairtest.engine.kernel import cells
+from fairtest.engine.kernel.histogram import Cells
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
+from fairtest.engine.runners.dask import OnCluster
 
 PAIRS = ("counts", "counts of many", "counts of levels in order", "moments", "group moments")
 

@@ -12,10 +12,10 @@ from test_engine_reports import CASES, FRAME
 
 import fairtest as ft
 from fairtest.data import cluster as clusters
-from fairtest.data import slices
 from fairtest.data.holdout import TRAIN
-from fairtest.engine import dask
-from fairtest.engine.dask import OnCluster
+from fairtest.data.streaming.streaming import slices
+from fairtest.engine.runners import dask
+from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.pipeline import search
 from fairtest.version import __version__

@@ -6,10 +6,10 @@ import pytest
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import Holdout
 from fairtest.data.labels import labels_of
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
+from fairtest.data.summaries import Target
 from fairtest.data.variables import numeric, oriented
 from fairtest.engine.memory import MemoryEngine
-from fairtest.summaries import Target
 from fairtest.types import SummaryKind
 
 N = 2000

@@ -15,12 +15,12 @@ from naive_counts import PAIRS, people, read, target_of
 
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN, Holdout
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
+from fairtest.data.summaries import GroupMoments, Moments, Target, exact_pieces, powers
 from fairtest.data.table import Table
 from fairtest.data.variables import numeric, oriented
-from fairtest.engine.histogram import add_up, cells_of
+from fairtest.engine.kernel.histogram import add_up, cells_of
 from fairtest.engine.memory import MemoryEngine
-from fairtest.summaries import GroupMoments, Moments, Target, exact_pieces, powers
 from fairtest.types import SummaryKind
 
 CHECKED = settings(deadline=None, max_examples=15)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fairtest.data.axes import Axis, Condition
-from fairtest.engine import descent, tables
-from fairtest.engine.histogram import Cells
-from fairtest.engine.tables import count_contexts
+from fairtest.engine.kernel import descent, tables
+from fairtest.engine.kernel.histogram import Cells
+from fairtest.engine.kernel.tables import count_contexts
 
 SIZES = {"a": 5, "b": 3, "c": 9}
 N_CELLS = 4

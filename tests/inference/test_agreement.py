@@ -71,7 +71,7 @@ def test_what_the_answers_amount_to():
 
 def test_proposed_intervals_are_wide_enough_to_be_confirmed_as_often_as_is_expected():
     """Two estimates of the same effect: the test set's interval lies in the proposed one in about nine of ten cases."""
-    from fairtest.inference.rules import normal_quantile
+    from fairtest.statistics.numerics.rules import normal_quantile
 
     rng = np.random.default_rng(0)
     share, level, m = 0.3, 0.002, 10

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairtest.data.summaries import Counts, GroupMoments, Moments, powers
 from fairtest.inference.batch import Batch
 from fairtest.inference.cautions import FEW, SKEWED, SMALL_STRATA, STRONG, TAILS, UNEVEN
 from fairtest.inference.procedures import procedure_for
 from fairtest.metrics.choice import find_metric
-from fairtest.summaries import Counts, GroupMoments, Moments, powers
 
 M = 200
 

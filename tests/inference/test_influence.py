@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import fairtest as ft
+from fairtest.data.summaries import Counts, GroupMoments, Moments
 from fairtest.inference.batch import Batch
-from fairtest.inference.dependence import Part, covariance
 from fairtest.inference.influence import contrasts, n_sums, sums_of
+from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.recentre import test_summary as summary_of
 from fairtest.inference.row_effects import stratum_ranks
 from fairtest.pipeline.answers import put
 from fairtest.pipeline.search import engine_of
-from fairtest.summaries import Counts, GroupMoments, Moments
 
 RNG = np.random.default_rng(8)
 N, STRATA = 500, 3

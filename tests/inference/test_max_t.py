@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairtest.inference.dependence import Covariance
-from fairtest.inference.max_t import JointNull, draw_joint_null
-from fairtest.inference.multiplicity import corrections, holm
-from fairtest.inference.prior import Prior
+from fairtest.inference.multiplicity.corrections import corrections, holm
+from fairtest.inference.multiplicity.dependence import Covariance
+from fairtest.inference.multiplicity.max_t import JointNull, draw_joint_null
+from fairtest.inference.multiplicity.prior import Prior
 
 LEVEL = 0.05
 

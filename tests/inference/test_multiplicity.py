@@ -10,14 +10,14 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from fairtest.exceptions import InputError
-from fairtest.inference.multiplicity import (
+from fairtest.inference.multiplicity.corrections import (
     benjamini_hochberg,
     benjamini_yekutieli,
     bonferroni,
     corrections,
     holm,
 )
-from fairtest.inference.prior import Prior
+from fairtest.inference.multiplicity.prior import Prior
 
 p_values = arrays(np.float64, st.integers(0, 12), elements=st.floats(0, 1) | st.sampled_from([0.01, 0.05]))
 every = pytest.mark.parametrize("adjust", [bonferroni, holm, benjamini_hochberg, benjamini_yekutieli])

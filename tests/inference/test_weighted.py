@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairtest.inference.multiplicity import corrections, holm
-from fairtest.inference.prior import Prior
-from fairtest.inference.weighted import pooled, rank_levels, weighted_holm
+from fairtest.inference.multiplicity.corrections import corrections, holm
+from fairtest.inference.multiplicity.prior import Prior
+from fairtest.inference.multiplicity.weighted import pooled, rank_levels, weighted_holm
 
 WEIGHTED = {"pooled": pooled, "weighted-holm": weighted_holm}
 weighted = pytest.mark.parametrize("adjust", WEIGHTED.values(), ids=list(WEIGHTED))

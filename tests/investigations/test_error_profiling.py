@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fairtest as ft
+from fairtest.data.summaries import Target
 from fairtest.investigations.predicted_labels import same
-from fairtest.summaries import Target
 from fairtest.types import Kind, SummaryKind
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fairtest as ft
-from fairtest.contexts.scoring import Z_SEARCH, Strength
 from fairtest.data.holdout import TRAIN
+from fairtest.data.summaries import Counts, GroupMoments, Moments, powers
 from fairtest.engine.memory import MemoryEngine
 from fairtest.exceptions import InputError
 from fairtest.metrics.choice import default_metric, find_metric, fitting_metric
 from fairtest.metrics.conditional import stratum_weights, weighted
 from fairtest.metrics.registry import Metric, named_metrics
-from fairtest.summaries import Counts, GroupMoments, Moments, powers
+from fairtest.search.scoring import Z_SEARCH, Strength
 from fairtest.types import Kind, SummaryKind
 
 CHECKED = settings(deadline=None, max_examples=40)

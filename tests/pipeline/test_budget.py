@@ -8,8 +8,8 @@ import pytest
 from flaky_metric import Flaky
 
 import fairtest as ft
-from fairtest.inference.multiplicity import holm
-from fairtest.inference.score import difference_interval, difference_p
+from fairtest.inference.multiplicity.corrections import holm
+from fairtest.statistics.rates.score import difference_interval, difference_p
 
 PEOPLE = 2400
 

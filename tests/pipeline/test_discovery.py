@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.contexts.context import Context
-from fairtest.contexts.search import SearchSettings
+from fairtest.model.context import Context
+from fairtest.model.found import SearchSettings
 from fairtest.pipeline.search import label_searcher
 
 N = 12_000

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.inference.multiplicity import holm
-from fairtest.inference.score import difference_interval, difference_p
+from fairtest.inference.multiplicity.corrections import holm
+from fairtest.statistics.rates.score import difference_interval, difference_p
 
 PEOPLE = 9000
 DEPARTMENTS = ("A", "B", "C")

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import fairtest as ft
+from fairtest.data.summaries import Counts, GroupMoments
 from fairtest.metrics.correlation_ratio import ETA
 from fairtest.metrics.ratio import RATIO
-from fairtest.summaries import Counts, GroupMoments
 
 
 @pytest.mark.parametrize("seed", range(8))

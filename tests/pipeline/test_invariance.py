@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.inference.finding import CountTable
-from fairtest.inference.information import smallest_expected
+from fairtest.model.finding import CountTable
+from fairtest.statistics.tables.information import smallest_expected
 
 PEOPLE = 1200
 

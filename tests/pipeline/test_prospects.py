@@ -11,9 +11,9 @@ import pytest
 
 import fairtest as ft
 from fairtest.data.holdout import TRAIN
-from fairtest.inference.multiplicity import corrections
+from fairtest.inference.multiplicity.corrections import corrections
+from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.power import critical_p, expected_p
-from fairtest.inference.prior import Prior
 from fairtest.pipeline.prospects import prospects
 
 N = 3_000

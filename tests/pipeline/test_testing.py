@@ -17,9 +17,11 @@ import pytest
 from scipy import stats
 
 import fairtest as ft
-from fairtest.inference import correlation, information, oneway, score
-from fairtest.inference.multiplicity import holm
-from fairtest.inference.rules import widen_to_zero
+from fairtest.inference.multiplicity.corrections import holm
+from fairtest.statistics.numbers import correlation, oneway
+from fairtest.statistics.numerics.rules import widen_to_zero
+from fairtest.statistics.rates import score
+from fairtest.statistics.tables import information
 
 PEOPLE = 6000
 ORDERED = {"grade": ["low", "mid", "high"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairtest.contexts.context import Context, Op, Predicate
+from fairtest.model.context import Context, Op, Predicate
 from fairtest.ranking.folding import fold
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.contexts.context import Context, Op, Predicate
 from fairtest.metrics.ratio import log_strength
+from fairtest.model.context import Context, Op, Predicate
 from fairtest.ranking.reported import nearest_bound, reported
 
 EVERYONE = Context()

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.contexts.context import Context, Op, Predicate
+from fairtest.model.context import Context, Op, Predicate
 from fairtest.ranking.reported import standing_out
 
 

@@ -10,7 +10,7 @@ import pytest
 from fairlearn_rates import GROUPS, people, rates
 
 import fairtest as ft
-from fairtest.reporting.phrases import rates_of
+from fairtest.reporting.words.phrases import rates_of
 
 REFERENCE = json.loads(Path(__file__).with_name("fairlearn_rates.json").read_text("utf-8"))
 ABOUT = {

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairtest.data.summaries import Counts, GroupMoments
 from fairtest.engine.contract import Rows
 from fairtest.inference.batch import Batch
-from fairtest.inference.bootstrap import bca_from_rows, bca_from_table, draws_for
 from fairtest.inference.monte_carlo import clopper_pearson
-from fairtest.inference.multiplicity import benjamini_hochberg, benjamini_yekutieli, bonferroni, holm
-from fairtest.inference.oneway_permutation import OneWaySampler
-from fairtest.inference.permutation import CorrelationSampler, GSampler
-from fairtest.inference.prior import Prior
+from fairtest.inference.multiplicity.corrections import benjamini_hochberg, benjamini_yekutieli, bonferroni, holm
+from fairtest.inference.multiplicity.prior import Prior
+from fairtest.inference.multiplicity.weighted import pooled, weighted_holm
 from fairtest.inference.procedures import procedure_for
-from fairtest.inference.random_tables import g_null_moments
-from fairtest.inference.weighted import pooled, weighted_holm
 from fairtest.metrics.choice import find_metric
-from fairtest.summaries import Counts, GroupMoments
+from fairtest.statistics.resampling.bootstrap import bca_from_rows, bca_from_table, draws_for
+from fairtest.statistics.resampling.oneway_permutation import OneWaySampler
+from fairtest.statistics.resampling.permutation import CorrelationSampler, GSampler
+from fairtest.statistics.tables.random_tables import g_null_moments
 
 Y = np.array(
     [1.2, 3.4, 2.2, 5.9, 4.1, 2.8, 3.9, 1.7, 3.5, 6.0, 2.6, 7.2, 4.1, 4.8, 6.3, 3.0, 4.2, 11.6, 5.7, 6.5, 9.8, 2.6,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 
-from fairtest.contexts.context import Context, Op, Predicate
-from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Stratum
-from fairtest.reporting.document import AttributeReport, ColumnNote, DataInfo, Report, Settings
+from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Stratum
+from fairtest.model.report import AttributeReport, ColumnNote, DataInfo, Report, Settings
 
 HOSTILE = "<script>alert('x')</script>"
 INF = math.inf

@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 import report_builders as build
 
-from fairtest.contexts.context import Context, Op, Predicate
-from fairtest.inference.finding import Tested
-from fairtest.reporting.hierarchy import MOST_WITHOUT_TREE, tree_of
-from fairtest.reporting.icicle import cells_of, ramp_of
+from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.finding import Tested
+from fairtest.model.hierarchy import MOST_WITHOUT_TREE, tree_of
+from fairtest.reporting.figures.icicle import cells_of, ramp_of
 
 OLD, YOUNG = Predicate("age", Op.ABOVE, 40), Predicate("age", Op.AT_MOST, 40)
 SALES = Predicate("job", Op.IS, "Sales")

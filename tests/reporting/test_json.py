@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import report_builders as build
 
-from fairtest.contexts.context import Op, Predicate
 from fairtest.exceptions import InputError
-from fairtest.reporting.files import save, write_atomically
-from fairtest.reporting.json import as_dict, render_json
+from fairtest.model.context import Op, Predicate
+from fairtest.reporting.formats.files import save, write_atomically
+from fairtest.reporting.formats.json import as_dict, render_json
 
 REPORTS = build.all_reports()
 FINDING = (

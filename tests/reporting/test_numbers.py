@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtest.reporting import numbers
+from fairtest.reporting.words import numbers
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import report_builders as build
 
 from fairtest.exceptions import InputError
-from fairtest.reporting.frame import COLUMNS
+from fairtest.reporting.formats.frame import COLUMNS
 
 REPORTS = build.all_reports()
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,8 +4,8 @@ import dataclasses
 
 import report_builders as build
 
-from fairtest.reporting.phrases import Names
-from fairtest.reporting.simpson import simpson_note
+from fairtest.reporting.words.phrases import Names
+from fairtest.reporting.words.simpson import simpson_note
 
 
 def turned(**changes):

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 import report_builders as build
 
-from fairtest.reporting.bars import ForestRow, forest_lines, rate_lines
-from fairtest.reporting.ink import Ink
-from fairtest.reporting.numbers import scale_for
-from fairtest.reporting.phrases import Names
-from fairtest.reporting.tables import boxed, display_width, table_lines
-from fairtest.reporting.text import render_text
+from fairtest.reporting.figures.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.figures.ink import Ink
+from fairtest.reporting.formats.tables import boxed, display_width, table_lines
+from fairtest.reporting.formats.text import render_text
+from fairtest.reporting.words.numbers import scale_for
+from fairtest.reporting.words.phrases import Names
 
 REPORTS = build.all_reports()
 

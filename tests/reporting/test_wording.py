@@ -8,10 +8,10 @@ import pytest
 import report_builders as build
 from report_builders import counts, finding, group
 
-from fairtest.contexts.context import Context, Op, Predicate
-from fairtest.inference.finding import GroupTable
-from fairtest.reporting.phrases import context_words
-from fairtest.reporting.wording import Names, headline, nothing_found, sentence, sentence_in, strongest, verdict
+from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.finding import GroupTable
+from fairtest.reporting.words.phrases import context_words
+from fairtest.reporting.words.wording import Names, headline, nothing_found, sentence, sentence_in, strongest, verdict
 
 WHO = "Among the 1,444 people with age above 46 and education above 9 and up to 11, "
 

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtest as ft
-from fairtest.contexts.context import Context, Op, Predicate
+from fairtest.model.context import Context, Op, Predicate
 from fairtest.workspace.codec import packed, unpacked
 
 if TYPE_CHECKING:
-    from fairtest.reporting.document import Report
+    from fairtest.model.report import Report
 
 LEVELS = st.one_of(st.text(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.dates(), st.none())
 
@@ -90,9 +90,7 @@ def test_reports_of_every_kind_come_back(reports: dict[str, Report], kind: str) 
     assert [f.sentence for f in again.populations] == [f.sentence for f in report.populations]
 
 
-@pytest.mark.parametrize(
-    "name", ["os.system", "fairtest.workspace.codec.packed", "fairtest.reporting.document.Nothing"]
-)
+@pytest.mark.parametrize("name", ["os.system", "fairtest.workspace.codec.packed", "fairtest.model.report.Nothing"])
 def test_nothing_else_is_made(name: str) -> None:
     with pytest.raises(ft.InputError, match="does not know"):
         unpacked(json.dumps({"class": name, "value": {}}))

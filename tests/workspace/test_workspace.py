@@ -54,7 +54,7 @@ class TestTheBudget:
 
     def test_a_failed_run_gives_its_set_back(self, workspace: ft.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("fairtest.reporting.document.Report.to_html", lambda _: 1 / 0)
+            patch.setattr("fairtest.model.report.Report.to_html", lambda _: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 spend_one(workspace.source)
         assert (again(workspace).left, workspace.runs) == (3, ())
@@ -175,7 +175,7 @@ class TestTheReports:
     ) -> None:
         report = ft.report(spend_one(workspace.source))[0]
         monkeypatch.setattr("fairtest.workspace.showing.__version__", "9.0")
-        monkeypatch.setattr("fairtest.reporting.text.render_text", lambda *_, **__: "other words")
+        monkeypatch.setattr("fairtest.reporting.formats.text.render_text", lambda *_, **__: "other words")
         (shown,) = again(workspace).shown()
         assert (shown.to_json(), shown.to_html()) == (report.to_json(), report.to_html())
         assert shown.to_text().startswith("FairTest")

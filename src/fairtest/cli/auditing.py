@@ -108,7 +108,7 @@ def _train_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def save_config(ctx: click.Context, path: str) -> None:
     """Write the options of a command into a file, and say how to run it."""
-    from fairtest.reporting.files import write_atomically  # loads the library
+    from fairtest.reporting.formats.files import write_atomically  # loads the library
 
     write_atomically(path, saved(ctx, path))
     if not ctx.params.get("quiet"):

@@ -63,7 +63,7 @@ def _columns(ctx: click.Context) -> list[str]:
     data = ctx.params.get("data") or next(loose, None)
     if data is None:
         return []
-    from fairtest.data.peek import columns_of  # loads the library
+    from fairtest.data.reading.peek import columns_of  # loads the library
     from fairtest.exceptions import InputError
 
     try:

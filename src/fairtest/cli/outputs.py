@@ -72,7 +72,7 @@ class Outputs:
         ``prefix`` tells the files of several reports in one folder apart.
         """
         if self.out is not None:
-            from fairtest.reporting.files import save  # only when there is something to save
+            from fairtest.reporting.formats.files import save  # only when there is something to save
 
             yield from map(str, save(report, self.out, prefix + _stem(report)))
         if self.figures is not None:
@@ -92,7 +92,7 @@ def _stem(report: ft.Report | AsShown) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    from fairtest.reporting.files import write_atomically
+    from fairtest.reporting.formats.files import write_atomically
 
     write_atomically(path, text)
 

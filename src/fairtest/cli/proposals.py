@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.pipeline.prospects import prospects
-from fairtest.reporting.numbers import count, scale_for
+from fairtest.reporting.words.numbers import count, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtest.investigations.base import Investigation
     from fairtest.pipeline.prospects import Prospect, Prospects
-    from fairtest.reporting.numbers import Scale
+    from fairtest.reporting.words.numbers import Scale
 
 __all__ = ["proposals_text"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.blocks import first_values, level_counts, numbers_of, present, taken
+from fairtest.data.streaming.blocks import first_values, level_counts, numbers_of, present, taken
 from fairtest.data.variables import cut_points
 from fairtest.types import Kind
 

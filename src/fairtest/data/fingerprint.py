@@ -42,7 +42,7 @@ def fingerprint(table: Table) -> str:
 
     Examples
     --------
-    >>> from fairtest.data.readers import read_table
+    >>> from fairtest.data.reading.readers import read_table
     >>> one = fingerprint(read_table({"a": [1, 2, 3], "b": ["x", "y", None]}))
     >>> two = fingerprint(read_table({"b": [None, "y", "x"], "a": [3.0, 2.0, 1.0]}))
     >>> one == two, len(one)
@@ -65,7 +65,7 @@ def fingerprint_in_order(table: Table) -> str:
 
     Examples
     --------
-    >>> from fairtest.data.readers import read_table
+    >>> from fairtest.data.reading.readers import read_table
     >>> one, two = read_table({"a": [1, 2, 3]}), read_table({"a": [3, 2, 1]})
     >>> fingerprint(one) == fingerprint(two), fingerprint_in_order(one) == fingerprint_in_order(two)
     (True, False)

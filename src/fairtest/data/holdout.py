@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.order import at_ranks
+from fairtest.data.streaming.order import at_ranks
 from fairtest.exceptions import BudgetExhausted
 
 if TYPE_CHECKING:

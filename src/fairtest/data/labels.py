@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.blocks import codes_of
+from fairtest.data.streaming.blocks import codes_of
 from fairtest.data.table import FlagColumn
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError
@@ -137,7 +137,7 @@ def label_columns(table: Table, output: str | Sequence[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from fairtest.data.readers import read_table
+    >>> from fairtest.data.reading.readers import read_table
     >>> label_columns(read_table({"tag_a": [0, 1], "tag_b": [1, 0], "age": [3, 4]}), "tag_*")
     ('tag_a', 'tag_b')
     """
@@ -168,7 +168,7 @@ def labels_of(table: Table, columns: tuple[str, ...], separator: str | None = No
 
     Examples
     --------
-    >>> from fairtest.data.readers import read_table
+    >>> from fairtest.data.reading.readers import read_table
     >>> tags = labels_of(read_table({"tags": ["cat|dog", "dog", "|", None]}), ("tags",), "|")
     >>> tags.names, tags.codes(1).tolist()
     (('cat', 'dog'), [1, 1, 0, -1])

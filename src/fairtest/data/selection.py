@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.frames import library_of, raw_column
-from fairtest.data.levels import as_floats, encode
-from fairtest.data.normal import without
-from fairtest.data.readers import values_for_missing
+from fairtest.data.columns.levels import as_floats, encode
+from fairtest.data.reading.frames import library_of, raw_column
+from fairtest.data.reading.normal import without
+from fairtest.data.reading.readers import values_for_missing
 from fairtest.data.table import EPOCH
 from fairtest.exceptions import InputError
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.registry import audits_of, known_size, warned_elsewhere
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming import is_parquet, stream_table
+from fairtest.data.streaming.streaming import is_parquet, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError
 

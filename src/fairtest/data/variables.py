@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.blocks import first_values, numbers_of, present, taken
-from fairtest.data.order import median
+from fairtest.data.streaming.blocks import first_values, numbers_of, present, taken
+from fairtest.data.streaming.order import median
 from fairtest.data.table import Number, written
 from fairtest.exceptions import InputError
 from fairtest.types import Kind

@@ -49,7 +49,7 @@ class Words:
 
         Examples
         --------
-        >>> from fairtest.data.readers import read_table
+        >>> from fairtest.data.reading.readers import read_table
         >>> table = read_table({"sex": ["f", "m"], "hired": [0, 1]})
         >>> words = Words.of(table, {"sex": {"f": "women", "": "gender"}}, "applicants", "are hired")
         >>> words.groups, words.columns, words.outcome

@@ -1,7 +1,7 @@
 """What an engine can do. It never sees a metric.
 
 Everything rests on one primitive: a pure function of a partition of the rows whose results are added. Sums are exact
-(see :mod:`fairtest.summaries`), so every engine gives the same numbers to the last bit.
+(see :mod:`fairtest.data.summaries`), so every engine gives the same numbers to the last bit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.labels import Labels
-    from fairtest.summaries import Target
+    from fairtest.data.summaries import Target
     from fairtest.types import IntArray
 
 __all__ = ["Engine", "Frontier", "LabelCounter", "LabelFrontier", "LabelRows", "Profiles", "Rows", "sample_step"]

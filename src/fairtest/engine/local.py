@@ -15,7 +15,7 @@ import numpy as np
 
 from fairtest.data.axes import level_counts
 from fairtest.data.table import Column, Table
-from fairtest.engine.cells import Tally, keys_of, possible_kinds
+from fairtest.engine.kernel.cells import Tally, keys_of, possible_kinds
 from fairtest.engine.memory import MemoryEngine
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
-    from fairtest.data.partitions import Partition
+    from fairtest.data.streaming.partitions import Partition
+    from fairtest.data.summaries import Target
     from fairtest.engine.contract import Rows
-    from fairtest.engine.labels import MemoryLabelCounter, MemoryLabelFrontier
+    from fairtest.engine.kernel.labels import MemoryLabelCounter, MemoryLabelFrontier
     from fairtest.engine.memory import MemoryFrontier
-    from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["EachPart", "LocalCache", "LocalEngine", "Request", "Step", "added", "fulfil"]

@@ -9,12 +9,12 @@ import numpy as np
 
 from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
-from fairtest.engine.cells import Kinds, KindsFrontier, kinds_of
 from fairtest.engine.contract import Profiles, Rows, sample_step
-from fairtest.engine.histogram import Cells, add_up, add_up_at, cells_of
-from fairtest.engine.joint import among, distinct, packed
-from fairtest.engine.labels import MemoryLabelCounter
-from fairtest.engine.tables import count_contexts
+from fairtest.engine.kernel.cells import Kinds, KindsFrontier, kinds_of
+from fairtest.engine.kernel.histogram import Cells, add_up, add_up_at, cells_of
+from fairtest.engine.kernel.joint import among, distinct, packed
+from fairtest.engine.kernel.labels import MemoryLabelCounter
+from fairtest.engine.kernel.tables import count_contexts
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.labels import Labels
+    from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
     from fairtest.engine.contract import Frontier
-    from fairtest.summaries import Target
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["CodedPeople", "MemoryEngine", "MemoryFrontier", "frontier_of", "joint_of", "people_of", "total_of"]

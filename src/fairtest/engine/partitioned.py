@@ -17,12 +17,12 @@ from scipy import sparse
 from fairtest.data.axes import level_axis, numeric_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
-from fairtest.engine.cells import SAMPLE, expected, most_kinds, possible_kinds
 from fairtest.engine.contract import LabelRows, Profiles, Rows, sample_step
-from fairtest.engine.joint import merged
+from fairtest.engine.kernel.cells import SAMPLE, expected, most_kinds, possible_kinds
+from fairtest.engine.kernel.joint import merged
+from fairtest.engine.kernel.tables import count_contexts
 from fairtest.engine.local import EachPart, LocalCache, Request, Step, fulfil
 from fairtest.engine.memory import frontier_of, joint_of, people_of
-from fairtest.engine.tables import count_contexts
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
-    from fairtest.data.partitions import Partition
+    from fairtest.data.streaming.partitions import Partition
+    from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.engine.cells import Kinds, Tally
     from fairtest.engine.contract import Frontier
-    from fairtest.summaries import Target
+    from fairtest.engine.kernel.cells import Kinds, Tally
     from fairtest.types import IntArray
 
 __all__ = ["Here", "PartitionedEngine", "Runner"]

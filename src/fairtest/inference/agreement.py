@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from fairtest.inference.rules import normal_quantile
+from fairtest.statistics.numerics.rules import normal_quantile
 
 if TYPE_CHECKING:
     from fairtest.inference.validate import Estimates

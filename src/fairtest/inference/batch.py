@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairtest.data.summaries import Summary
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
     from fairtest.progress import Tell
-    from fairtest.summaries import Summary
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["Batch", "Keyed", "canonical_strata", "canonical_table", "relabelled"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.inference.correlation import CentralSums, correlation, smaller_group
+from fairtest.statistics.numbers.correlation import CentralSums, correlation, smaller_group
 
 if TYPE_CHECKING:
-    from fairtest.inference.oneway import Groups
+    from fairtest.statistics.numbers.oneway import Groups
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = [

@@ -9,12 +9,12 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
+from fairtest.data.summaries import Target
 from fairtest.data.variables import in_bins
 from fairtest.engine.contract import Rows
-from fairtest.inference import score
-from fairtest.inference.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.progress import silent
-from fairtest.summaries import Target
+from fairtest.statistics.rates import score
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
-    from fairtest.inference.finding import Table
     from fairtest.inference.validate import Estimates, Validated
+    from fairtest.model.finding import Table
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 

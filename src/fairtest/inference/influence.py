@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.special import entr
 
+from fairtest.data.summaries import Counts, GroupMoments, Moments
 from fairtest.metrics.correlation import mid_distribution
-from fairtest.summaries import Counts, GroupMoments, Moments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

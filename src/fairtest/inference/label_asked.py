@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.labels import label_part
+from fairtest.data.summaries import Counts
 from fairtest.inference.recentre import remote, test_summary
 from fairtest.inference.validate import Asked, Estimates, Validated
-from fairtest.summaries import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
-    from fairtest.summaries import Summary, Target
     from fairtest.types import IntArray
 
 __all__ = ["LabelAsked", "by_label"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from fairtest.exceptions import InputError
-from fairtest.inference.multiplicity import holm
+from fairtest.inference.multiplicity.corrections import holm
 from fairtest.progress import silent
 
 if TYPE_CHECKING:

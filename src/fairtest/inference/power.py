@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from fairtest.inference.rules import normal_quantile
 from fairtest.inference.verdict import POWER_DEVIATE
+from fairtest.statistics.numerics.rules import normal_quantile
 
 if TYPE_CHECKING:
-    from fairtest.inference.multiplicity import Correction
-    from fairtest.inference.prior import Prior
+    from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["critical_p", "detectable_signed", "detectable_unsigned", "expected_p"]
@@ -51,8 +51,8 @@ def critical_p(correction: Correction, expected: FloatArray, prior: Prior, level
 
     Examples
     --------
-    >>> from fairtest.inference.multiplicity import corrections
-    >>> from fairtest.inference.prior import Prior
+    >>> from fairtest.inference.multiplicity.corrections import corrections
+    >>> from fairtest.inference.multiplicity.prior import Prior
     >>> prior, first = Prior(np.array([4.0, 0.0, 0.0]), np.ones(3), 0.3), np.array([0, 1])
     >>> critical_p(corrections["holm"], np.array([1e-6, 1.0, 1.0]), prior, 0.06, first).round(3)
     array([0.02, 0.03])
@@ -85,7 +85,7 @@ def _bisected(correction: Correction, expected: FloatArray, prior: Prior, level:
 
 
 def _critical_pooled(i: int, confirmed: BoolArray, prior: Prior, level: float) -> float:
-    """Return where :func:`fairtest.inference.weighted.pooled` decides, once what will be confirmed has been.
+    """Return where :func:`~fairtest.inference.multiplicity.weighted.pooled` decides, once the others are confirmed.
 
     The pooled deviate must reach the C at which the terms of those that are left, this one among them, add up to α.
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from fairtest.inference import correlation, information, oneway, rank, score
+from fairtest.data.summaries import Central, Counts, GroupMoments, Moments
 from fairtest.inference.batch import canonical_table
 from fairtest.inference.cautions import (
     FEW,
@@ -22,17 +22,19 @@ from fairtest.inference.cautions import (
     one_way_notes,
     spoken,
 )
-from fairtest.inference.exact_tables import exact_moments
 from fairtest.inference.monte_carlo import Drawn
-from fairtest.inference.null_moments import g_null_moments_2x2
-from fairtest.inference.oneway_permutation import OneWaySampler
-from fairtest.inference.permutation import CorrelationSampler, GSampler
-from fairtest.inference.random_tables import g_null_moments
 from fairtest.inference.resampling import Resampling
 from fairtest.inference.row_effects import stratum_ranks
-from fairtest.inference.rules import widen_to_zero
 from fairtest.metrics.correlation import rank_scores
-from fairtest.summaries import Central, Counts, GroupMoments, Moments
+from fairtest.statistics.numbers import correlation, oneway, rank
+from fairtest.statistics.numerics.rules import widen_to_zero
+from fairtest.statistics.rates import score
+from fairtest.statistics.resampling.oneway_permutation import OneWaySampler
+from fairtest.statistics.resampling.permutation import CorrelationSampler, GSampler
+from fairtest.statistics.tables import information
+from fairtest.statistics.tables.exact_tables import exact_moments
+from fairtest.statistics.tables.null_moments import g_null_moments_2x2
+from fairtest.statistics.tables.random_tables import g_null_moments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from fairtest.inference.batch import Batch
     from fairtest.inference.cautions import Notes
     from fairtest.inference.monte_carlo import Sampler
-    from fairtest.inference.rules import Alpha
     from fairtest.metrics.registry import Metric
+    from fairtest.statistics.numerics.rules import Alpha
     from fairtest.types import BoolArray, FloatArray, IntArray
 
     Bounds: TypeAlias = tuple[FloatArray, FloatArray]

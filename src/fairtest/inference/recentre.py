@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.summaries import Counts, Moments
+from fairtest.data.summaries import Counts, Moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.data.axes import Condition
+    from fairtest.data.summaries import GroupMoments, Summary, Target
     from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine
-    from fairtest.summaries import GroupMoments, Summary, Target
     from fairtest.types import BoolArray, FloatArray
 
 __all__ = ["remote", "test_summary"]

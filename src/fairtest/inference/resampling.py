@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.summaries import Counts
 from fairtest.exceptions import InputError
 from fairtest.inference.batch import canonical_strata
-from fairtest.inference.bootstrap import bca_from_rows, bca_from_table, draws_for
 from fairtest.inference.monte_carlo import Drawn
-from fairtest.inference.permutation import RowSampler, TableSampler
 from fairtest.inference.row_effects import row_effect
-from fairtest.inference.rules import per_context, widen_to_zero
-from fairtest.summaries import Counts
+from fairtest.statistics.numerics.rules import per_context, widen_to_zero
+from fairtest.statistics.resampling.bootstrap import bca_from_rows, bca_from_table, draws_for
+from fairtest.statistics.resampling.permutation import RowSampler, TableSampler
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Rows
     from fairtest.inference.batch import Batch
     from fairtest.inference.monte_carlo import Sampler
-    from fairtest.inference.rules import Alpha
+    from fairtest.statistics.numerics.rules import Alpha
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["MOST_ROWS", "Resampling"]

@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.summaries import Counts, by_stratum
 from fairtest.engine.contract import Rows
 from fairtest.exceptions import in_question
 from fairtest.inference.batch import Batch, Keyed
-from fairtest.inference.dependence import Part, covariance
-from fairtest.inference.max_t import draw_joint_null
 from fairtest.inference.monte_carlo import sequential_p_values
-from fairtest.inference.prior import Prior
+from fairtest.inference.multiplicity.dependence import Part, covariance
+from fairtest.inference.multiplicity.max_t import draw_joint_null
+from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.procedures import procedure_for
 from fairtest.inference.recentre import test_summary
-from fairtest.inference.rules import clip_p
 from fairtest.progress import part, silent
-from fairtest.summaries import Counts, by_stratum
+from fairtest.statistics.numerics.rules import clip_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairtest.contexts.context import Context
     from fairtest.data.axes import Condition
+    from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
-    from fairtest.inference.max_t import JointNull
     from fairtest.inference.monte_carlo import Drawn, Sampler
-    from fairtest.inference.multiplicity import Correction
+    from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.inference.multiplicity.max_t import JointNull
     from fairtest.inference.procedures import Procedure
-    from fairtest.investigations.question import Question
+    from fairtest.model.context import Context
+    from fairtest.model.question import Question
     from fairtest.progress import Tell
-    from fairtest.summaries import Summary, Target
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Asked", "Estimates", "TestSettings", "Validated", "measure", "validate"]

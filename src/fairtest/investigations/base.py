@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, UsageError
-from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
+from fairtest.model.question import Question
 from fairtest.types import Kind
 
 if TYPE_CHECKING:

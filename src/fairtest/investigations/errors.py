@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fairtest.data import measures
-from fairtest.data.blocks import ends_of, numbers_of
 from fairtest.data.measures import Measure
+from fairtest.data.streaming.blocks import ends_of, numbers_of
 from fairtest.data.variables import Part, Variable, computed
 from fairtest.exceptions import InputError, unknown_name
 from fairtest.investigations.predicted_labels import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.blocks import level_counts
+from fairtest.data.streaming.blocks import level_counts
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError
 from fairtest.investigations.roles import few_levels, value_effects_are_about

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtest.data.blocks import ends_of
+from fairtest.data.streaming.blocks import ends_of
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
 

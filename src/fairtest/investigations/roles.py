@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.data.blocks import ends_of, level_counts
 from fairtest.data.holdout import TRAIN
+from fairtest.data.streaming.blocks import ends_of, level_counts
 from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
 from fairtest.exceptions import InputError
 from fairtest.types import Kind

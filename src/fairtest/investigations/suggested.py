@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtest.data.decide import words
+from fairtest.data.columns.decide import words
 from fairtest.investigations.roles import MOST_LEVELS
 from fairtest.types import Kind
 
@@ -54,7 +54,7 @@ def suggested_roles(table: Table) -> dict[str, Suggestion]:
 
     Examples
     --------
-    >>> from fairtest.data.readers import read_table
+    >>> from fairtest.data.reading.readers import read_table
     >>> people = read_table({"sex": ["f", "m", "f"], "city": ["x", "y", "z"], "hired": [1, 0, 1]})
     >>> {name: s.role for name, s in suggested_roles(people).items()}
     {'sex': 'protected', 'city': 'contextual', 'hired': 'output'}

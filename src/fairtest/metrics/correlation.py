@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.summaries import Central, Counts, Moments, powers
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.registry import NUMBERS, Metric
-from fairtest.summaries import Central, Counts, Moments, powers
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.summaries import GroupMoments
+    from fairtest.data.summaries import GroupMoments
     from fairtest.types import FloatArray
 
 __all__ = ["ETA", "correlation_ratio"]

@@ -12,7 +12,7 @@ from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.summaries import Counts
+    from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
 __all__ = ["DIFF", "difference"]
@@ -23,7 +23,7 @@ def difference(summary: Counts) -> FloatArray:
 
     Examples
     --------
-    >>> from fairtest.summaries import Counts
+    >>> from fairtest.data.summaries import Counts
     >>> float(difference(Counts(np.array([[[70, 85], [30, 15]]]))))  # 15 % of the group, 30 % of the reference
     -0.15
     """

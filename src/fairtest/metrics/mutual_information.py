@@ -8,12 +8,12 @@ import numpy as np
 
 from fairtest.metrics.conditional import weighted
 from fairtest.metrics.evidence import Evidence, from_chi_square
-from fairtest.metrics.logarithms import x_log_x
 from fairtest.metrics.registry import LEVELS, Metric
+from fairtest.statistics.tables.logarithms import x_log_x
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.summaries import Counts
+    from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
 __all__ = ["NMI", "normalised_information"]

@@ -13,7 +13,7 @@ from fairtest.metrics.registry import Metric
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.summaries import Counts
+    from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
 __all__ = ["RATIO", "log_strength", "ratio"]

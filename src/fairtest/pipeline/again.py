@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtest.contexts.context import Context
+    from fairtest.model.context import Context
     from fairtest.reporting.assemble import AttributeResult, Results, TestChoices, TrainChoices
 
 __all__ = ["Significant", "Told", "told"]

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.contexts.cuts import conditions_of
-from fairtest.contexts.scoring import Strength
-from fairtest.contexts.search import FoundLabels
+from fairtest.data.summaries import Counts, Target
 from fairtest.exceptions import in_question
 from fairtest.inference.describe import Describer
 from fairtest.inference.label_asked import LabelAsked, by_label
-from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.inference.verdict import detectable, verdict
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.model.found import FoundLabels
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
 from fairtest.progress import part, silent
@@ -25,7 +23,9 @@ from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
 from fairtest.reporting.assemble import AttributeResult
-from fairtest.summaries import Counts, Target
+from fairtest.search.cuts import conditions_of
+from fairtest.search.scoring import Strength
+from fairtest.statistics.numerics.rules import normal_quantile
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
-    from fairtest.inference.finding import Finding
     from fairtest.inference.validate import Validated
-    from fairtest.investigations.question import Question
+    from fairtest.model.finding import Finding
+    from fairtest.model.found import Found
+    from fairtest.model.question import Question
     from fairtest.progress import Tell
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray

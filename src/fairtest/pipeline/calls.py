@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairtest.contexts.search import WIDEST, SearchSettings
 from fairtest.data.source import DataSource, check_preset
 from fairtest.exceptions import InputError, in_question
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
+from fairtest.model.found import WIDEST, SearchSettings
 from fairtest.pipeline.again import told
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
@@ -34,17 +34,17 @@ from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
 from fairtest.progress import as_progress, share_of
 from fairtest.reporting.assemble import Results, TestChoices, assemble
-from fairtest.reporting.files import report_folder, save
+from fairtest.reporting.formats.files import report_folder, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.investigations.base import Investigation
+    from fairtest.model.report import Report
     from fairtest.pipeline.again import Told
     from fairtest.reporting.assemble import AttributeResult
-    from fairtest.reporting.document import Report
+    from fairtest.search.scoring import Aggregate, Estimate
 
 __all__ = ["audit", "explain", "explain_told", "report", "test", "train"]
 

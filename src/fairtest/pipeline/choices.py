@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from fairtest.contexts.forest import TREES
 from fairtest.data.source import check_preset
 from fairtest.exceptions import InputError, UsageError, unknown_name
 from fairtest.inference.influence import is_scored
-from fairtest.inference.multiplicity import corrections
+from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.discovery import Discovery
 from fairtest.reporting.assemble import TrainChoices
+from fairtest.search.forest import TREES
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtest.contexts.scoring import Aggregate, Estimate
-    from fairtest.contexts.search import Found
     from fairtest.data.source import DataSource
-    from fairtest.inference.multiplicity import Correction
+    from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.model.found import Found
+    from fairtest.search.scoring import Aggregate, Estimate
 
 __all__ = [
     "Training",

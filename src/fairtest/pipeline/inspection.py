@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.readers import read_table
+from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.source import MEMORY, DataSource
-from fairtest.data.streaming import stream_table
+from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import names_of, value_effects_are_about
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
 from fairtest.metrics.choice import default_metric

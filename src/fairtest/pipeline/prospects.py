@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.contexts.cuts import conditions_of
-from fairtest.contexts.search import Found, FoundLabels
 from fairtest.data.holdout import TRAIN
+from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
-from fairtest.inference.prior import Prior
-from fairtest.inference.rules import normal_quantile
 from fairtest.inference.validate import measure
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.model.found import Found, FoundLabels
 from fairtest.pipeline.answers import put, test_settings
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
 from fairtest.reporting.assemble import TestChoices
+from fairtest.search.cuts import conditions_of
+from fairtest.statistics.numerics.rules import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtest.contexts.context import Context
     from fairtest.data.source import DataSource
     from fairtest.inference.validate import TestSettings, Validated
     from fairtest.investigations.base import Investigation
-    from fairtest.investigations.question import Question
     from fairtest.metrics.registry import Metric
+    from fairtest.model.context import Context
+    from fairtest.model.question import Question
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["Prospect", "Prospects", "prospects"]

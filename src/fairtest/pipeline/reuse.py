@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.contexts.cuts import conditions_of
-from fairtest.contexts.search import Found
 from fairtest.data.holdout import TRAIN
 from fairtest.data.reuse import ReusedSet
 from fairtest.exceptions import InputError
 from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
 from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
+from fairtest.model.found import Found
+from fairtest.model.report import Reuse
 from fairtest.pipeline.answers import left_out, test_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.progress import silent
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import reported
 from fairtest.reporting.assemble import AttributeResult
-from fairtest.reporting.document import Reuse
+from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from fairtest.data.source import DataSource
     from fairtest.inference.agreement import Answer, Expected
-    from fairtest.inference.finding import Finding
-    from fairtest.inference.multiplicity import Correction
+    from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.validate import Asked, TestSettings, Validated
+    from fairtest.model.finding import Finding
     from fairtest.progress import Tell
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import IntArray

@@ -8,22 +8,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairtest.contexts.context import Context
-from fairtest.contexts.forest import grow_forest
-from fairtest.contexts.label_search import LabelSearcher
-from fairtest.contexts.proposals import Searcher
-from fairtest.contexts.rows import RowScorer
-from fairtest.contexts.scoring import Strength
-from fairtest.contexts.search import Found, FoundLabels, SearchSettings
-from fairtest.contexts.tree import LookedAt, grow
-from fairtest.data.partitions import partitions_of
-from fairtest.data.slices import travelling
-from fairtest.engine.dask import OnCluster
+from fairtest.data.streaming.partitions import partitions_of
+from fairtest.data.streaming.slices import travelling
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
+from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.model.context import Context
+from fairtest.model.found import Found, FoundLabels, SearchSettings
 from fairtest.progress import silent
+from fairtest.search.forest import grow_forest
+from fairtest.search.label_search import LabelSearcher
+from fairtest.search.proposals import Searcher
+from fairtest.search.rows import RowScorer
+from fairtest.search.scoring import Strength
+from fairtest.search.tree import LookedAt, grow
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.engine.partitioned import Runner
-    from fairtest.investigations.question import Question
+    from fairtest.model.question import Question
     from fairtest.pipeline.again import Significant
     from fairtest.progress import Tell
 

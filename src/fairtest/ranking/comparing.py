@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtest.contexts.scoring import Strength
     from fairtest.data.axes import Condition
+    from fairtest.data.summaries import Target
     from fairtest.engine.contract import Engine
-    from fairtest.summaries import Target
+    from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray, IntArray
 
 __all__ = ["Comparer"]

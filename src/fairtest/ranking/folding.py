@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtest.contexts.context import Context
+    from fairtest.model.context import Context
     from fairtest.types import BoolArray, FloatArray
 
     People = NDArray[np.uint64]

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.contexts.cuts import conditions_of
-from fairtest.inference.finding import Tested
+from fairtest.model.finding import Tested
 from fairtest.ranking.reported import nearest_bound
+from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from fairtest.contexts.context import Context, Predicate
     from fairtest.engine.contract import Engine
     from fairtest.inference.describe import Describer
     from fairtest.inference.validate import Validated
+    from fairtest.model.context import Context, Predicate
 
 __all__ = ["MOST_LISTED", "MOST_NODES", "listed", "others_of"]
 

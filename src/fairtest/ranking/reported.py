@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.inference.multiplicity import benjamini_hochberg
+from fairtest.inference.multiplicity.corrections import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fairtest.contexts.context import Context
+    from fairtest.model.context import Context
     from fairtest.types import BoolArray, FloatArray, IntArray
 
     Stronger = Callable[[IntArray, IntArray], FloatArray]

@@ -11,7 +11,7 @@ import scipy
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.investigations.discovery import Discovery
-from fairtest.reporting.document import (
+from fairtest.model.report import (
     AttributeReport,
     ColumnNote,
     DataInfo,
@@ -20,22 +20,22 @@ from fairtest.reporting.document import (
     Reuse,
     Settings,
 )
-from fairtest.reporting.error_words import error_note, names_for
-from fairtest.reporting.numbers import scale_for
-from fairtest.reporting.simpson import simpson_note
-from fairtest.reporting.wording import sentence, verdict_words
+from fairtest.reporting.words.error_words import error_note, names_for
+from fairtest.reporting.words.numbers import scale_for
+from fairtest.reporting.words.simpson import simpson_note
+from fairtest.reporting.words.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtest.contexts.context import Context
-    from fairtest.contexts.scoring import Aggregate, Estimate
     from fairtest.data.table import Column
-    from fairtest.inference.finding import Finding, Tested
     from fairtest.investigations.base import Investigation
-    from fairtest.investigations.question import Question
+    from fairtest.model.context import Context
+    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.question import Question
+    from fairtest.search.scoring import Aggregate, Estimate
     from fairtest.types import Level
 
 FEWEST_NAMED = 10

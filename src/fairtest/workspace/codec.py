@@ -26,7 +26,7 @@ def packed(value: object) -> str:
 
     Examples
     --------
-    >>> from fairtest.contexts.context import Context, Op, Predicate
+    >>> from fairtest.model.context import Context, Op, Predicate
     >>> context = Context((Predicate("age", Op.AT_MOST, 0.1 + 0.2), Predicate("day", Op.IS, dt.date(2020, 2, 29))))
     >>> unpacked(packed(context)) == context
     True

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from fairtest.reporting.document import Report
+    from fairtest.model.report import Report
     from fairtest.workspace.ledger import Kept
 
 __all__ = ["AsShown", "as_shown"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
-    from fairtest.reporting.document import Report
+    from fairtest.model.report import Report
     from fairtest.workspace.ledger import Kept, Ledger, Run
     from fairtest.workspace.showing import AsShown
 

@@ -1,1 +1,0 @@
-"""Where to look: subpopulations, and the searches that propose them on the training set."""

@@ -1,0 +1,162 @@
+"""How a column is encoded: decided once for everybody, then done to any of the rows, here or on another machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairtest.data.columns.kinds import spelled_numbers
+from fairtest.data.columns.levels import as_floats
+from fairtest.data.fingerprint import MISSING, number_bits, text_bits
+from fairtest.data.reading.normal import Form, in_form, without
+from fairtest.data.table import Column, HashedColumn, Number, Sets
+from fairtest.exceptions import InputError
+from fairtest.types import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairtest.types import Level
+
+__all__ = ["Encoding", "Hashed"]
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """An identifier of too many values to keep: how many there are, and the length of the longest text in bytes."""
+
+    distinct: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a column is encoded, and what is known of all its rows; see :class:`fairtest.data.table.Column`.
+
+    Attributes
+    ----------
+    form
+        What the values of the file are turned into first.
+    spelled
+        Whether text is read as the numbers it spells.
+    absent
+        The values that stand for a missing one.
+    ends
+        The smallest and the largest number.
+    hashed
+        For an identifier whose values are too many to keep.
+    items
+        For a column of lists, what is in them.
+    """
+
+    name: str
+    form: Form
+    kind: Kind
+    reason: str
+    missing: int
+    levels: tuple[Level, ...] = ()
+    number: Number = Number.REAL
+    spelled: bool = False
+    absent: tuple[object, ...] = ()
+    ends: tuple[float, float] | None = None
+    hashed: Hashed | None = None
+    items: tuple[str, ...] | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether numbers are kept, rather than codes."""
+        return self.kind is Kind.NUMERIC
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing to keep: no value in any row, or none that can be used."""
+        return not (self.is_number or self.levels or self.hashed or self.items is not None)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest type that holds what is kept of a row."""
+        if self.is_number:
+            return np.dtype(np.float64)
+        if self.hashed is not None:
+            return np.dtype(np.uint64)
+        return np.min_scalar_type(-len(self.levels) - 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field: value for field, value in self.__dict__.items() if field != "_sorted"}
+
+    def column(self, series: pl.Series) -> Column:
+        """Return some rows of the column, encoded."""
+        raw = in_form(self.form, series)
+        if raw is None:
+            raise InputError(f"Column {self.name!r} changed while it was read. Read the data again.")
+        values = without(raw, self.absent).values
+        if values is None:
+            return self._sets(len(series), raw.sets)
+        if self.is_number:
+            return self.of_values(as_floats(spelled_numbers(self.name, values) if self.spelled else values))
+        if self.hashed is not None:
+            return self.of_bits(self._bits(values))
+        return self.of_codes(self._codes(values))
+
+    def of_codes(self, codes: NDArray[Any], sets: Sets | None = None) -> Column:
+        """Return rows of the column from their codes."""
+        codes = codes.astype(np.int32, copy=False)
+        return Column(self.name, self.kind, self.reason, self.missing, self.levels, codes, sets=sets)
+
+    def of_values(self, values: NDArray[np.float64]) -> Column:
+        """Return rows of the column from their numbers."""
+        return Column(self.name, self.kind, self.reason, self.missing, values=values, number=self.number)
+
+    def of_bits(self, bits: NDArray[np.uint64]) -> Column:
+        """Return rows of the column from the hashes of their values."""
+        assert self.hashed is not None
+        return HashedColumn(self.name, self.reason, self.missing, self.hashed.distinct, bits)
+
+    def _codes(self, values: pl.Series) -> NDArray[np.int32]:
+        levels, place = self._sorted
+        if not len(levels):
+            return np.full(len(values), -1, dtype=np.int32)
+        if values.dtype == pl.String:
+            codes = values.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+        else:
+            physical = values.to_physical()
+            filled = physical.fill_null(False if physical.dtype == pl.Boolean else 0).to_numpy()
+            codes = np.searchsorted(levels.to_physical().to_numpy(), filled).astype(np.int32)
+            codes[values.is_null().to_numpy()] = -1
+        return codes if place is None else place[codes]
+
+    @cached_property
+    def _sorted(self) -> tuple[pl.Series, NDArray[np.int32] | None]:
+        """The levels in the order of their values, and the code of each where that is another."""
+        levels = pl.Series(self.name, self.levels)
+        order = levels.arg_sort()
+        if self.kind is not Kind.ORDERED:
+            return levels, None
+        return levels.gather(order), np.append(order.to_numpy(), -1).astype(np.int32)
+
+    def _bits(self, values: pl.Series) -> NDArray[np.uint64]:
+        """Return the bits of which the fingerprint is made: those the levels would have."""
+        assert self.hashed is not None
+        bits = np.full(len(values), MISSING)
+        there = values.is_not_null().to_numpy()
+        present = values.drop_nulls()
+        if values.dtype == pl.String:
+            bits[there] = text_bits(present, self.hashed.distinct, self.hashed.width)
+        else:
+            bits[there] = number_bits(as_floats(present))
+        return bits
+
+    def _sets(self, rows: int, lists: pl.Series | None) -> Column:
+        nothing = np.full(rows, -1, dtype=np.int32)
+        if lists is None or self.items is None:
+            return self.of_codes(nothing)
+        known = lists.fill_null([])
+        items = known.filter(known.list.len() > 0).explode()
+        codes = items.cast(pl.Enum(pl.Series(self.items, dtype=pl.String))).to_physical().cast(pl.Int32).to_numpy()
+        ends = np.cumsum(known.list.len().to_numpy(), dtype=np.int64)
+        missing = lists.is_null().arg_true().to_numpy().astype(np.int32)
+        return self.of_codes(nothing, Sets(self.items, ends, codes, missing))

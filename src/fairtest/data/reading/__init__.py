@@ -1,0 +1,1 @@
+"""Data in: frames, delimited text and files become columns."""

@@ -1,0 +1,169 @@
+"""Data that does not fit in memory: Parquet files described and encoded in blocks.
+
+The files are read twice, a block at a time: once to describe every column, so that its kind is decided as if it were
+read whole, and once to write it, encoded, to scratch files (:class:`~fairtest.data.streaming.store.ColumnStore`), from
+which everything else reads. Whoever has machines that all see the files can leave out the second (``store=False``).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairtest.data.columns.declared import Declared
+from fairtest.data.columns.description import Description
+from fairtest.data.columns.distinct import Distinct, Tally
+from fairtest.data.reading.frames import first_line
+from fairtest.data.reading.readers import values_for_missing
+from fairtest.data.streaming.parquet import ParquetFiles
+from fairtest.data.streaming.scratch import Scratch, on_disk
+from fairtest.data.streaming.store import ColumnStore
+from fairtest.data.streaming.streamed import EncodedParquet, StreamedColumn
+from fairtest.data.table import Table
+from fairtest.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import polars as pl
+
+    from fairtest.data.columns.encoding import Encoding
+    from fairtest.data.streaming.streamed import Reader
+    from fairtest.types import Level
+
+__all__ = ["is_parquet", "stream_table"]
+
+SHARE = 10
+"""A block of the files takes at most one part in so many of the memory; encoding it takes as much again, or twice."""
+MOST_ROWS = 1_000_000
+FEWEST_ROWS = 1 << 16
+"""Where this many rows are too large, they are read in several groups of columns."""
+LEVELS_SHARE = 8
+"""The different values of a column take at most one part in so many."""
+
+
+def stream_table(
+    data: Any,
+    *,
+    memory: int,
+    categorical: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    ordered: Mapping[str, Iterable[Level]] | None = None,
+    missing: Iterable[object] = (),
+    name: str | None = None,
+    store: bool = True,
+    block: int | None = None,
+) -> Table:
+    """Return the table of a Parquet file, or of a folder of them, whose rows stay on disk.
+
+    Parameters
+    ----------
+    memory
+        How many bytes of memory may be used, about.
+    categorical, numeric, ordered, missing, name
+        As for :func:`fairtest.data.reading.readers.read_table`, which gives the same table in memory.
+    store
+        False reads from the Parquet files whenever rows are asked for, and encodes them each time.
+    block
+        How many rows are read at once, if the memory is not to decide.
+    """
+    declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    absent = values_for_missing(missing)
+    path = _path(data)
+    files = ParquetFiles.at(path)
+    declared.check(files.schema)
+    blocks = _Blocks(files, memory, block)
+    scratch = Scratch()
+    encodings = _described(files, blocks, declared, absent, memory // LEVELS_SHARE, scratch)
+    called = name or path.name or str(path)
+    parquet = EncodedParquet(called, files, encodings)
+    reader: Reader = _stored(parquet, blocks, scratch) if store else parquet
+    columns = {n: StreamedColumn(e, reader, files.n_rows, blocks.rows) for n, e in encodings.items()}
+    return Table(called, "parquet", files.n_rows, columns, blocks.rows)
+
+
+class _Blocks:
+    """Reads files in blocks of bounded size: some rows of some columns at a time."""
+
+    def __init__(self, files: ParquetFiles, memory: int, rows: int | None) -> None:
+        self._files = files
+        row = files.row_bytes()
+        self.rows = rows or max(min(int(memory / SHARE / row), MOST_ROWS), FEWEST_ROWS)
+        columns = int(memory / SHARE / (self.rows * row / len(files.schema)))
+        self._columns = max(min(columns, len(files.schema)), 1)
+
+    def groups(self) -> Iterator[list[str]]:
+        """Return the columns that are read at the same time."""
+        names = list(self._files.schema)
+        for first in range(0, len(names), self._columns):
+            yield names[first : first + self._columns]
+
+    def read(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        """Return some columns block by block."""
+        for start in range(0, self._files.n_rows, self.rows):
+            yield self._files.read(columns, start, min(start + self.rows, self._files.n_rows))
+
+
+def _described(
+    files: ParquetFiles, blocks: _Blocks, declared: Declared, missing: list[object], size: int, scratch: Scratch
+) -> dict[str, Encoding]:
+    distinct = partial(Distinct, size, lambda: Tally(scratch.new()))
+    found: dict[str, Encoding] = {}
+    for names in blocks.groups():
+        descriptions = {n: Description(n, files.schema[n], declared, missing, distinct) for n in names}
+        with on_disk():
+            for frame in blocks.read(names):
+                for name, description in descriptions.items():
+                    description.add(frame[name])
+        found |= {name: description.encoding() for name, description in descriptions.items()}
+    return found
+
+
+def _stored(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> ColumnStore:
+    rows = parquet.files.n_rows
+    scratch.check_room(rows * sum(e.dtype.itemsize for e in parquet.encodings.values()))
+    store = ColumnStore(parquet.name, parquet.encodings, scratch)
+    for names in blocks.groups():
+        for frame in blocks.read(names):
+            for name in names:
+                store.append([parquet.encodings[name].column(frame[name])])
+    return store
+
+
+def _path(data: Any) -> Path:
+    if not isinstance(data, str | os.PathLike):
+        raise InputError(
+            "engine='disk' reads a Parquet file or a folder of Parquet files. A frame is in memory already: use "
+            "engine='memory', or write it with write_parquet (polars) or to_parquet (pandas) and give the path."
+        )
+    path = Path(os.fsdecode(data))
+    try:
+        fits = path.is_dir() or _begins_like_parquet(path)
+    except FileNotFoundError:
+        raise InputError(f"There is no file {str(path.absolute())!r}. Check the path.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"The file {str(path)[:200]!r} cannot be read: {first_line(error)}") from error
+    if not fits:
+        raise InputError(
+            f"engine='disk' reads a Parquet file or a folder of Parquet files, and {path} is not one. Use "
+            "engine='memory', or write it as Parquet once: polars.scan_csv(path).sink_parquet('people.parquet')."
+        )
+    return path
+
+
+def is_parquet(data: Any) -> bool:
+    """Whether data is the path of a Parquet file or of a folder, which can be read by parts."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    path = Path(os.fsdecode(data))
+    try:
+        return path.is_dir() or _begins_like_parquet(path)
+    except (OSError, ValueError):
+        return False  # whoever reads it says what is wrong
+
+
+def _begins_like_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"

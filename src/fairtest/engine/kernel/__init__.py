@@ -1,0 +1,1 @@
+"""Counting: codes in, sums out."""

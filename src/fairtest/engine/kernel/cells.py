@@ -1,0 +1,232 @@
+"""Kinds of people in the place of people: where few attributes make few different rows, each is counted once.
+
+A million people of four census attributes are some ten thousand kinds. Sums over kinds, each as often as there are
+people of it, are the same numbers. Whether there are few kinds is decided on a sample: with fifteen independent columns
+almost everybody is one of a kind, and looking for others is not worth it. Kinds of people that lie in partitions are
+tallied in each and then together: one pass, whatever is counted afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.engine.kernel.histogram import Cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis
+    from fairtest.engine.contract import Frontier
+    from fairtest.types import IntArray
+
+__all__ = [
+    "SAMPLE",
+    "Kinds",
+    "KindsFrontier",
+    "Tally",
+    "expected",
+    "keys_of",
+    "kinds_of",
+    "most_kinds",
+    "possible_kinds",
+]
+
+FEWEST_PEOPLE = 1 << 16
+"""In smaller sets people are counted as they are."""
+WORTH = 2
+"""Kinds must be so many times fewer than people …"""
+WORTH_SORTING = 32
+"""… or so many times, where people have to be sorted to find them."""
+MOST_DENSE = 1 << 24
+"""Up to so many possible kinds are counted in a table of all of them."""
+SAMPLE = 1 << 15
+"""So many people decide."""
+FULL = 4
+"""A table of all possible kinds may have so many times as many entries as there are people."""
+
+
+class Kinds:
+    """Kinds of people: alike on some axes, and in the same cell of a target.
+
+    Attributes
+    ----------
+    cells
+        The cell of each kind, and how many people are of it.
+    """
+
+    def __init__(self, codes: Mapping[str, NDArray[np.uint8]], cells: Cells) -> None:
+        self._codes = codes
+        self.cells = cells
+
+    def __len__(self) -> int:
+        return len(self.cells.cell)
+
+    def codes(self, axis: Axis) -> NDArray[np.uint8]:
+        """Return the code of each kind on an axis."""
+        return self._codes[axis.column]
+
+    def know(self, column: str) -> bool:
+        """Whether people of a kind are alike on a column."""
+        return column in self._codes
+
+
+def kinds_of(
+    codes: Callable[[Axis, int], NDArray[np.uint8]], axes: Sequence[Axis], cells: Cells, n_cells: int
+) -> Kinds | None:
+    """Return the kinds of some people, of whom only their cells are added up; None if there are not few of them.
+
+    ``codes`` gives the codes on an axis of every so many-th person: all of them are asked for only where it pays.
+    """
+    people = len(cells.cell)
+    most, possible = most_kinds(axes, n_cells, people), possible_kinds(axes, n_cells)
+    if cells.terms or not most:
+        return None
+    if possible > most:
+        sample = keys_of(codes, axes, cells.cell, n_cells, max(people // SAMPLE, 1))
+        if expected(sample, people) > most:
+            return None
+    return Tally.of(keys_of(codes, axes, cells.cell, n_cells, 1), possible, possible).kinds(axes, n_cells)
+
+
+def possible_kinds(axes: Sequence[Axis], n_cells: int) -> int:
+    """Return how many kinds there could be."""
+    return prod(axis.size for axis in axes) * n_cells
+
+
+def most_kinds(axes: Sequence[Axis], n_cells: int, people: int) -> int:
+    """Return how many kinds there may be if it shall pay to count them; 0 where it cannot."""
+    possible = possible_kinds(axes, n_cells)
+    if not axes or people < FEWEST_PEOPLE or possible >= 2**63:
+        return 0
+    return int(people // (WORTH if possible <= MOST_DENSE else WORTH_SORTING))
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How many people there are of each kind; tallies of different people can be added.
+
+    Attributes
+    ----------
+    keys
+        A number for each kind, in order; None where there are too many kinds.
+    people
+        How many people are of it.
+    most
+        How many kinds are not too many.
+    """
+
+    keys: NDArray[np.int64] | None
+    people: IntArray
+    most: int
+
+    @classmethod
+    def of(cls, keys: NDArray[np.int64], possible: int, most: int) -> Tally:
+        """Tally people, given the key of each."""
+        if possible <= min(MOST_DENSE, FULL * keys.size):
+            every = np.bincount(keys, minlength=possible)
+            kinds = np.flatnonzero(every)
+            return cls._if_few(kinds, every[kinds], most)
+        return cls._if_few(*np.unique(keys, return_counts=True), most)
+
+    @classmethod
+    def _if_few(cls, keys: NDArray[np.int64], people: IntArray, most: int) -> Tally:
+        return cls(keys, people, most) if keys.size <= most else cls(None, people[:0], most)
+
+    def __add__(self, other: Tally) -> Tally:
+        if self.keys is None or other.keys is None:
+            return self if self.keys is None else other
+        keys, place = np.unique(np.concatenate((self.keys, other.keys)), return_inverse=True)
+        people = np.zeros(keys.size, dtype=np.int64)
+        np.add.at(people, place, np.concatenate((self.people, other.people)))
+        return self._if_few(keys, people, self.most)
+
+    def kinds(self, axes: Sequence[Axis], n_cells: int) -> Kinds | None:
+        """Return the kinds, if they are few enough."""
+        return None if self.keys is None else _taken_apart(self.keys, self.people, axes, n_cells)
+
+
+class KindsFrontier:
+    """The nodes at one depth of a tree over kinds of people.
+
+    Parameters
+    ----------
+    on_kinds
+        The root of the tree over kinds.
+    on_people
+        Gives the root of the tree over people, which goes on where an axis is asked for on which people of a kind are
+        not alike.
+    """
+
+    def __init__(self, kinds: Kinds, on_kinds: Frontier, on_people: Callable[[], Frontier]) -> None:
+        self._kinds = kinds
+        self._on_people = on_people
+        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] | None = []
+        self._current = on_kinds
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes at this depth."""
+        return self._current.n_nodes
+
+    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
+        """Yield the sums by node and code of each axis."""
+        self._prepare(axes)
+        return self._current.histograms(axes, first, last)
+
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
+        """Go one level down."""
+        self._prepare([axis for axis in axes if axis is not None])
+        if self._steps is not None:
+            self._steps.append((axes, child, nodes))
+        self._current.advance(axes, child, nodes)
+
+    def _prepare(self, axes: Sequence[Axis]) -> None:
+        """Go on with people, if kinds of them do not know one of the axes."""
+        if self._steps is not None and not all(self._kinds.know(axis.column) for axis in axes):
+            self._current = self._on_people()
+            for step in self._steps:
+                self._current.advance(*step)
+            self._steps = None
+
+
+def keys_of(
+    codes: Callable[[Axis, int], NDArray[np.uint8]],
+    axes: Sequence[Axis],
+    cell: NDArray[np.int32],
+    n_cells: int,
+    step: int,
+) -> NDArray[np.int64]:
+    """Return one number for every so many-th person that says all about their kind."""
+    key = np.zeros(len(cell[::step]), dtype=np.int64)
+    for axis in axes:
+        key *= axis.size
+        key += codes(axis, step)
+    key *= n_cells
+    key += cell[::step]
+    return key
+
+
+def expected(sample: NDArray[np.int64], people: int) -> float:
+    """Return how many kinds there will be among all people, at most about so many.
+
+    If twice the people have 2^b times the kinds, this is taken to go on. In truth fewer and fewer are new.
+    """
+    half, whole = np.unique(sample[::2]).size, np.unique(sample).size
+    growth = log2(whole / max(half, 1))
+    return float(whole * (people / max(sample.size, 1)) ** growth)
+
+
+def _taken_apart(kinds: NDArray[np.int64], weight: IntArray, axes: Sequence[Axis], n_cells: int) -> Kinds:
+    left, cell = np.divmod(kinds, n_cells)
+    codes: dict[str, NDArray[np.uint8]] = {}
+    for axis in reversed(axes):
+        left, code = np.divmod(left, axis.size)
+        codes[axis.column] = code.astype(np.uint8)
+    valid = np.broadcast_to(np.True_, kinds.shape)
+    return Kinds(codes, Cells(valid, cell.astype(np.int32), [], weight.astype(np.float64)))

@@ -1,0 +1,116 @@
+"""The counting kernel: combined codes in, sums by code out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.data.summaries import exact_pieces, powers
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.summaries import Target
+    from fairtest.data.table import Table
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["Cells", "add_up", "add_up_at", "cells_of"]
+
+
+class Cells:
+    """Every row's cell of the target, and the terms that are added up there.
+
+    Attributes
+    ----------
+    valid
+        The rows that have a value for each of the target's variables.
+    cell
+        Each row's cell (meaningless where not valid).
+    terms
+        One array for each power and piece; none for plain counts, nor for the power 0, which is a plain count.
+    weight
+        How many people a row stands for; None if each is one person. Only where there are no terms.
+    """
+
+    def __init__(
+        self,
+        valid: BoolArray,
+        cell: NDArray[np.int32],
+        terms: Sequence[FloatArray],
+        weight: FloatArray | None = None,
+    ) -> None:
+        self.valid = valid
+        self.cell = cell
+        self.terms = terms
+        self.weight = weight
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.valid.nbytes + self.cell.nbytes + sum(term.nbytes for term in self.terms)
+
+    def take(self, rows: NDArray[np.intp]) -> Cells:
+        """Return the cells of some valid rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(np.broadcast_to(np.True_, rows.shape), self.cell[rows], [t[rows] for t in self.terms], weight)
+
+    def part(self, rows: slice) -> Cells:
+        """Return the cells of rows that follow each other, without copying them."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms], weight)
+
+
+def cells_of(target: Target, table: Table, n_rows: int) -> Cells:
+    """Reduce the rows of a table (perhaps a partition of ``n_rows`` in all) to cells and terms."""
+    stratum = np.zeros(table.n_rows, np.int32) if target.strata is None else target.strata.codes(table)
+    valid = stratum >= 0
+    if target.summary is SummaryKind.MOMENTS:
+        s, o = target.protected.values(table), target.output.values(table)
+        valid &= ~(np.isnan(s) | np.isnan(o))
+        s, o = np.where(valid, s, 0.0), np.where(valid, o, 0.0)
+        return Cells(valid, stratum, _terms([s**i * o**j for i, j in powers(target.order)[1:]], target, n_rows))
+    if target.summary is SummaryKind.ROWS:
+        for variable in (target.protected, target.output):
+            valid &= ~np.isnan(variable.values(table)) if variable.is_number else variable.codes(table) >= 0
+        return Cells(valid, stratum, [])
+    if target.summary is SummaryKind.GROUP_MOMENTS:
+        group, x = target.by.codes(table), target.measured.values(table)
+        valid &= (group >= 0) & ~np.isnan(x)
+        x = np.where(valid, x, 0.0)
+        cell = stratum * np.int32(len(target.by.levels)) + group
+        return Cells(valid, cell, _terms([x**p for p in range(1, target.order + 1)], target, n_rows))
+    s_code, o_code = target.protected.codes(table), target.output.codes(table)
+    valid &= (s_code >= 0) & (o_code >= 0)
+    cell = (stratum * np.int32(len(target.output.levels)) + o_code) * np.int32(len(target.protected.levels)) + s_code
+    return Cells(valid, cell, [])
+
+
+def _terms(products: list[FloatArray], target: Target, n_rows: int) -> list[FloatArray]:
+    return [piece for p in products for piece in exact_pieces(p, n_rows, target.pieces)]
+
+
+def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
+    """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
+    key = index.astype(np.intp)
+    key *= target.n_cells
+    key += cells.cell
+    return add_up_at(key, size, cells, target)
+
+
+def add_up_at(key: NDArray[np.intp], size: int, cells: Cells, target: Target) -> NDArray[Any]:
+    """Return the sums by combined code, where ``key`` is the code and the cell in one number."""
+    length = size * target.n_cells
+    people = np.bincount(key, weights=cells.weight, minlength=length)
+    if cells.weight is not None:
+        people = people.astype(np.int64)  # whole numbers below 2⁵³, exact as they are
+    if not cells.terms:
+        return people.reshape(size, *target.cell_shape)
+    sums = np.zeros((length, target.pieces + len(cells.terms)))
+    sums[:, 0] = people
+    for place, term in enumerate(cells.terms, start=target.pieces):
+        sums[:, place] = np.bincount(key, weights=term, minlength=length)
+    return sums.reshape(size, *target.cell_shape, *target.sum_shape)

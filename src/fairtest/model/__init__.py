@@ -1,0 +1,1 @@
+"""What flows through an audit: plans, questions, contexts, findings, results and the report. Plain data."""

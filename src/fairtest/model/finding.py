@@ -1,0 +1,218 @@
+"""What a validated context amounts to: the numbers a report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtest.inference.verdict import Verdict
+    from fairtest.model.context import Context, Predicate
+    from fairtest.types import Interval, Level
+
+__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Line", "Stratum", "Table", "Tested"]
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """How many people of each group have each output: the contingency table of a context.
+
+    Attributes
+    ----------
+    output, protected
+        The names of the two attributes.
+    rows
+        The output values, in the order of the first axis of ``counts``.
+    columns
+        The protected groups, in the order of its second axis.
+    """
+
+    output: str
+    protected: str
+    rows: tuple[Level, ...]
+    columns: tuple[Level, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A numeric output in one group of people (or in one bin of a numeric protected attribute).
+
+    Attributes
+    ----------
+    deviation, quantiles
+        The standard deviation; the minimum, the quartiles and the maximum. None where they do not exist (nobody, or
+        one person).
+    whiskers
+        The least and the largest value that are within one and a half box lengths of the box (the middle half).
+    beyond
+        How many people are outside the whiskers.
+    at
+        Where the group stands on the attribute that makes the groups: its mean there, if that is a number.
+    """
+
+    name: Level
+    size: int
+    mean: float | None
+    deviation: float | None
+    quantiles: tuple[float, float, float, float, float] | None
+    whiskers: tuple[float, float] | None = None
+    beyond: int = 0
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """The straight line that fits best (least squares) through everybody of a context.
+
+    Examples
+    --------
+    >>> Line(intercept=1.0, slope=0.5).at(10)
+    6.0
+    """
+
+    intercept: float
+    slope: float
+
+    def at(self, number: float) -> float:
+        """Return the height of the line."""
+        return self.intercept + self.slope * number
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """A numeric attribute described by group.
+
+    Attributes
+    ----------
+    measured
+        The numeric attribute the means are of: the output, or the protected attribute when only that is numeric.
+    by
+        The attribute that makes the groups.
+    rows
+        One entry for each group, in order.
+    line
+        The line fitted to everybody, where the groups are bins of a number; None elsewhere, or where it does not vary.
+    """
+
+    measured: str
+    by: str
+    rows: tuple[Group, ...]
+    line: Line | None = None
+
+
+Table: TypeAlias = CountTable | GroupTable
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The association among people who share the values of the explanatory attributes.
+
+    Attributes
+    ----------
+    values
+        The explanatory attributes and their values here (a bin of a numeric one reads ``> 20, ≤ 35``).
+    interval
+        Simultaneous over the family, as everywhere; None where the effect is undefined.
+    p_value, p_value_raw
+        Corrected and uncorrected; None where the stratum was too small to be tested.
+    """
+
+    values: Mapping[str, Level]
+    size: int
+    effect: float | None
+    interval: Interval | None
+    interval_single: Interval | None
+    p_value: float | None
+    p_value_raw: float | None
+    table: Table
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A context that is not among the findings: its numbers, without the table behind them.
+
+    Attributes
+    ----------
+    effect
+        None where it is undefined, or where a node of the guided tree was not tested.
+    interval
+        Simultaneous, as everywhere; None where the effect is undefined, or in a large family not significant.
+    guided
+        Whether the context is a node of the guided tree.
+    """
+
+    __test__ = False  # not a test case, whatever its name
+
+    context: Context
+    size: int
+    effect: float | None
+    interval: Interval | None
+    p_value: float | None
+    significant: bool
+    guided: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An association in a context, measured on the test set.
+
+    Attributes
+    ----------
+    protected, output
+        The two attributes (``output`` is the label, for Discovery).
+    size
+        The people of the test set in the context, without those left out for a missing value.
+    effect
+        Signed where the metric has a sign; None where it is undefined (a group absent, a constant column).
+    interval
+        Simultaneous over everything tested on the same set.
+    interval_single
+        At the level of the set, for this context alone.
+    p_value, p_value_raw
+        Corrected over the family, and two-sided uncorrected.
+    significant
+        Whether the corrected p-value is at most the level of the test set.
+    ratio, ratio_interval
+        For a two-by-two table: rate of the group over rate of the reference group, with its single interval.
+    gap, gap_interval
+        For two outputs and two groups: rate of the group minus rate of the reference group, everybody together
+        (whatever is conditioned on), with its single interval.
+    folded
+        How many other significant contexts say the same thing and are not shown: they share most of their people with
+        it, or show nothing outside it and the other findings.
+    verdict
+        What the simultaneous interval says about the tolerance; None where none was stated.
+    notes
+        Warnings about this number, in words: a weak method, strata left out.
+    """
+
+    protected: str
+    output: str
+    context: Context
+    size: int
+    metric: str
+    effect: float | None
+    interval: Interval | None
+    interval_single: Interval | None
+    p_value: float | None
+    p_value_raw: float | None
+    significant: bool
+    table: Table
+    strata: tuple[Stratum, ...] = ()
+    ratio: float | None = None
+    ratio_interval: Interval | None = None
+    gap: float | None = None
+    gap_interval: Interval | None = None
+    label: str | None = None
+    folded: int = 0
+    verdict: Verdict | None = None
+    notes: tuple[str, ...] = ()
+    sentence: str = field(default="", compare=False)
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """The predicates of the context."""
+        return self.context.predicates

@@ -1,0 +1,60 @@
+"""One question: is this output associated with this protected attribute, perhaps within strata?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtest.data.holdout import TRAIN
+from fairtest.data.summaries import Target
+from fairtest.data.variables import RANK_BINS, Variable, ranked
+from fairtest.types import SummaryKind
+
+if TYPE_CHECKING:
+    from fairtest.data.source import DataSource
+    from fairtest.metrics.registry import Metric
+
+__all__ = ["Question"]
+
+MOST_RANK_CELLS = 1 << 25
+"""The most cells that the joint counts of ranks may have, over all contexts and strata."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A protected attribute, an output, the strata and the metric that relates them.
+
+    Attributes
+    ----------
+    contextual
+        The columns along which contexts may be cut.
+    everyone
+        The output before it was restricted to the people it is about; None where it is about everybody.
+    """
+
+    protected: Variable
+    output: Variable
+    strata: Variable | None
+    metric: Metric
+    contextual: tuple[str, ...]
+    everyone: Variable | None = None
+
+    def search_target(self, source: DataSource) -> Target:
+        """Return what the search counts."""
+        return self._target(source, self.metric.search_summary or self.metric.summary, order=2)
+
+    def test_target(self, source: DataSource, contexts: int = 1) -> Target:
+        """Return what the validation counts: sums up to the fourth order, for standard errors that hold.
+
+        Ranks of many values are put in bins, fewer of them where there are many contexts and strata to count.
+        """
+        strata = 1 if self.strata is None else len(self.strata.levels)
+        bins = int(min(max((MOST_RANK_CELLS / (contexts * strata)) ** 0.5, 16), RANK_BINS))
+        return self._target(source, self.metric.summary, order=4, bins=bins)
+
+    def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
+        protected, output = self.protected, self.output
+        if self.metric.summary is SummaryKind.RANKS:
+            rows = source.holdout.rows(TRAIN)
+            protected, output = (ranked(v, source.table, rows, bins) for v in (protected, output))
+        return Target(protected, output, self.strata, summary, order)

@@ -1,0 +1,1 @@
+"""What the page shows, as plain values for the templates."""

@@ -1,0 +1,1 @@
+"""The words of a report: sentences, clauses, numbers."""

@@ -1,0 +1,91 @@
+"""Impact ratios: the rate of each group over the highest rate, where the output is a selection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.model.finding import CountTable
+from fairtest.reporting.words.numbers import fixed
+from fairtest.reporting.words.phrases import rates_of, totals
+
+if TYPE_CHECKING:
+    from fairtest.model.finding import Finding
+    from fairtest.model.report import Report
+
+__all__ = ["FOUR_FIFTHS", "LEAST_SHARE", "four_fifths", "impact_ratios", "impact_words", "law_words"]
+
+FOUR_FIFTHS = 0.8
+LEAST_SHARE = 0.02
+"""Groups that are a smaller part of the people have no ratio, and are not what others are compared with."""
+
+
+def is_selection(report: Report) -> bool:
+    """Whether rates may be read as those of a selection: it is known which of two outputs is the favourable one."""
+    known = report.favourable is not None and report.favourable_is != "rarer"
+    return report.kind == "testing" and known and not report.explanatory
+
+
+def impact_ratios(report: Report, finding: Finding) -> tuple[float | None, ...] | None:
+    """Return the ratio of each group, in the order of the table; None where the output is not known to be a selection.
+
+    A group that is less than two per cent of the people has none.
+    """
+    table = finding.table
+    if not is_selection(report) or not isinstance(table, CountTable) or len(table.rows) != 2:
+        return None
+    everyone, sizes = sum(totals(table)), totals(table)
+    shares = [
+        share if share is not None and n >= LEAST_SHARE * everyone else None
+        for share, n in zip(rates_of(table, 1), sizes, strict=True)
+    ]
+    highest = max((share for share in shares if share is not None), default=0.0)
+    if not highest or sum(share is not None for share in shares) < 2:
+        return None
+    return tuple(None if share is None else share / highest for share in shares)
+
+
+def four_fifths(report: Report, finding: Finding) -> str:
+    """Return the fact about the lowest impact ratio: below four fifths, or not; empty where there is none."""
+    ratios = impact_ratios(report, finding)
+    if ratios is None:
+        return ""
+    lowest = min(ratio for ratio in ratios if ratio is not None)
+    return "below four fifths" if lowest < FOUR_FIFTHS else "not below four fifths"
+
+
+def impact_words(report: Report, finding: Finding) -> tuple[str, str] | None:
+    """Return the lowest impact ratio, and whose it is, for a line of facts."""
+    ratios = impact_ratios(report, finding)
+    if ratios is None or not isinstance(finding.table, CountTable):
+        return None
+    known = [(ratio, g) for g, ratio in enumerate(ratios) if ratio is not None]
+    (lowest, group), (_, best) = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
+    names = [report.names.short(finding.table.protected, c) for c in finding.table.columns]
+    return fixed(lowest, 2), f"{names[group]} ÷ {names[best]}; {four_fifths(report, finding)}"
+
+
+def law_words(report: Report) -> list[tuple[str, str]]:
+    """Return what two texts say about such ratios, as facts; nothing where no ratio is shown."""
+    if not any(impact_ratios(report, f) for f in (*report.populations, *report.findings)):
+        return []
+    assert report.favourable is not None  # or there were no ratios
+    value = report.names.pair(report.output, report.favourable)
+    chosen = "was declared favourable" if report.favourable_is == "declared" else "is taken for the favourable output"
+    return [
+        (
+            "Impact ratio",
+            f"the rate of {value} in a group divided by the rate of the group with the highest ({value} {chosen}). "
+            f"Groups that are under 2 % of the {report.names.people} have none. It is a ratio of estimates, without an "
+            "interval.",
+        ),
+        (
+            "Four fifths",
+            "the United States’ Uniform Guidelines on Employee Selection Procedures (29 CFR 1607.4 D) say that a rate "
+            "“less than four-fifths (4/5) (or eighty percent) of the rate for the group with the highest rate will "
+            "generally be regarded by the Federal enforcement agencies as evidence of adverse impact”; they add that "
+            "smaller differences may nevertheless count, and greater ones may not. The rules for New York City’s Local "
+            "Law 144 of 2021 (6 RCNY 5-300) define the impact ratio of a category as its selection rate “divided by "
+            "the selection rate of the most selected category”. Both concern selection for jobs. Whether this output "
+            "is such a selection, and what follows, is not for this report to say.",
+        ),
+    ]

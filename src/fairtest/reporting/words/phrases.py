@@ -1,0 +1,287 @@
+"""Parts of sentences: attributes, groups, contexts, and the rates they are quoted with."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairtest.model.context import Op, written_value
+from fairtest.reporting.words.numbers import count, digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairtest.model.context import Context, Predicate
+    from fairtest.model.finding import CountTable, Finding, Group, GroupTable
+    from fairtest.types import Level
+
+__all__ = [
+    "Names", "Outcome", "big_groups", "capitalised", "context_words", "fitted_at", "joined", "level_words",
+    "line_words", "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
+]  # fmt: skip
+
+_SMALL = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happens to some people, as a verb after them and as a share of all."""
+
+    verb: str
+    share: str
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the user calls things; by default the columns and values speak for themselves.
+
+    Attributes
+    ----------
+    labels
+        Words for groups: ``{"sex": {"Female": "women"}}``.
+    columns
+        Words for columns: ``{"hours_per_week": "weekly hours"}``.
+    people
+        What the rows are.
+    outcome
+        What happens to those with the favourable output: ``"are accepted"``.
+    some
+        What all these people have in common, where a question is about some only: ``"repaid = no"``.
+    outcomes
+        What happens to those with other values of the output.
+    average
+        How an average of a numeric output is told: ``"the prediction is off by"``.
+    """
+
+    labels: Mapping[str, Mapping[Level, str]] = field(default_factory=dict)
+    people: str = "people"
+    outcome: str | None = None
+    some: str | None = None
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    average: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> str:
+        """Return what a column is called: the user's word, or its name as it is said."""
+        return self.columns.get(name) or spoken(name)
+
+    def label(self, attribute: str, value: Level) -> str | None:
+        """Return the user's word for a group, if there is one."""
+        return self.labels.get(attribute, {}).get(value)
+
+    def having(self, attribute: str, value: Level) -> str:
+        """Return what follows a share: ``of women``, or ``with sex = Female``."""
+        label = self.label(attribute, value)
+        return f"of {label}" if label else f"with {self.column(attribute)} = {level_words(value)}"
+
+    def those(self, attribute: str, value: Level) -> str:
+        """Return a group as the subject of a sentence."""
+        return self.label(attribute, value) or f"those with {self.column(attribute)} = {level_words(value)}"
+
+    def short(self, attribute: str, value: Level) -> str:
+        """Return a group where the attribute is understood."""
+        return self.label(attribute, value) or level_words(value)
+
+    def written(self, name: str) -> str:
+        """Return a column for the head of a table: the user's word, or its name as it is written."""
+        return self.columns.get(name) or one_line(name)
+
+    def pair(self, attribute: str, value: Level) -> str:
+        """Return a column with a value: ``department = Law``."""
+        return f"{self.column(attribute)} = {self.short(attribute, value)}"
+
+    def values(self, values: Mapping[str, Level]) -> str:
+        """Return what the people of a stratum have in common."""
+        return ", ".join(self.pair(name, value) for name, value in values.items())
+
+    def number_of(self, number: int) -> str:
+        """Return so many people: ``1,200 applicants``, ``1 person``."""
+        one = number == 1 and self.people == "people"
+        return f"{count(number)} {'person' if one else self.people}"
+
+
+def spoken(name: str) -> str:
+    """Return a column's name as it is said: on one line, underscores as spaces.
+
+    Examples
+    --------
+    >>> spoken("hours_per_week")
+    'hours per week'
+    """
+    return one_line(name.replace("_", " ")) or "“”"
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and characters that steer a terminal."""
+    return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
+
+
+def level_words(value: Level) -> str:
+    """Return one value of a column; an empty one shows its quotes, a negative number a real minus."""
+    words = one_line(written_value(value)) or "“”"
+    return words.replace("-", "−", 1) if isinstance(value, int | float) and value < 0 else words
+
+
+def capitalised(text: str) -> str:
+    """Return text with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """Return a list in words.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def number_words(number: int) -> str:
+    """Return a small number as a word.
+
+    Examples
+    --------
+    >>> number_words(7), number_words(40)
+    ('seven', '40')
+    """
+    return _SMALL[number] if number < len(_SMALL) else count(number)
+
+
+def context_words(context: Context, names: Names | None = None) -> str:
+    """Return a context as it is said: ``age above 46 and up to 60, and job Sales``."""
+    names = names or Names()
+    by_column: dict[str, list[Predicate]] = {}
+    for predicate in context.predicates:
+        by_column.setdefault(predicate.column, []).append(predicate)
+    parts = [f"{names.column(column)} {' and '.join(map(_condition, ps))}" for column, ps in by_column.items()]
+    return joined(parts) if parts else "everyone"
+
+
+def _condition(predicate: Predicate) -> str:
+    value = predicate.value
+    if predicate.op is Op.MISSING or value is None:
+        return "missing"
+    if isinstance(value, tuple):
+        return joined([level_words(v) for v in value], "or") if value else "“”"
+    words = {Op.AT_MOST: "up to ", Op.ABOVE: "above "}
+    return words.get(predicate.op, "") + level_words(value)
+
+
+def who(finding: Finding, names: Names) -> str:
+    """Return the beginning of a finding's sentence: whom it is about."""
+    some = f" with {names.some}" if names.some else ""
+    if len(finding.context) == 0:
+        return f"In the whole population ({names.number_of(finding.size)}{some}),"
+    where = f"{some} and" if some else " with"
+    return f"Among the {names.number_of(finding.size)}{where} {context_words(finding.context, names)},"
+
+
+def totals(table: CountTable) -> tuple[int, ...]:
+    """Return how many people each group has."""
+    return tuple(sum(column) for column in zip(*table.counts, strict=True))
+
+
+def rates_of(table: CountTable, row: int) -> tuple[float | None, ...]:
+    """Return the share of each group that has one output; None for a group without people."""
+    return tuple(c / n if n else None for c, n in zip(table.counts[row], totals(table), strict=True))
+
+
+def told_row(table: CountTable, least: int) -> int:
+    """Return which output a sentence tells: of two the last, else the one whose share varies most."""
+    if len(table.rows) <= 2:
+        return len(table.rows) - 1
+    groups = big_groups(table, least)
+
+    def spread(row: int) -> float:
+        shares = [share for g in groups if (share := rates_of(table, row)[g]) is not None]
+        return max(shares) - min(shares) if shares else 0.0
+
+    return max(range(len(table.rows)), key=spread)
+
+
+def big_groups(table: CountTable, least: int) -> list[int]:
+    """Return the groups large enough to be named, or else the two largest."""
+    sizes = totals(table)
+    big = [g for g, n in enumerate(sizes) if n >= max(least, 1)]
+    if len(big) >= 2:
+        return big
+    return sorted(sorted((g for g, n in enumerate(sizes) if n), key=lambda g: (-sizes[g], g))[:2])
+
+
+def named_groups(table: CountTable, least: int) -> tuple[int, ...]:
+    """Return the groups a sentence names, in its order: the compared one and the reference, or lowest and highest."""
+    if len(table.columns) == 2:
+        return (1, 0)
+    shares = rates_of(table, told_row(table, least))
+    groups = sorted(big_groups(table, least), key=lambda g: (shares[g] or 0.0, g))
+    return (groups[0], groups[-1]) if len(groups) > 1 else tuple(groups)
+
+
+def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = False) -> str:
+    """Return what happens to some people: ``have income = >50K``; as a noun, ``the share with income = >50K``."""
+    if finding.label is not None:
+        label = one_line(finding.label)
+        return f"the share that gets the label {label}" if noun else f"get the label {label}"
+    if names.outcome:
+        return f"the share that {names.outcome}" if noun else names.outcome
+    if (known := names.outcomes.get(str(value))) is not None:
+        return known.share if noun else known.verb
+    has = f"{names.column(finding.output)} = {level_words(value)}"
+    return f"the share with {has}" if noun else f"have {has}"
+
+
+def bin_words(attribute: str, name: Level, names: Names | None = None) -> str:
+    """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
+    words, called = level_words(name), (names or Names()).column(attribute)
+    if not is_bin(attribute, name):
+        return f"{called} {words}"
+    return words if called == spoken(attribute) else words.replace(attribute, called, 1)
+
+
+def is_bin(attribute: str, name: Level) -> bool:
+    """Whether the name of a group is a range of a numeric attribute: ``20 < age ≤ 35``.
+
+    Examples
+    --------
+    >>> is_bin("age", "20 < age ≤ 35"), is_bin("e", "Male")
+    (True, False)
+    """
+    return isinstance(name, str) and attribute in name and any(sign in name for sign in "<≤>≥")
+
+
+def fitted_at(table: GroupTable, group: Group) -> float | None:
+    """Return the height of the fitted line at a bin's mean."""
+    return None if table.line is None or group.at is None else table.line.at(group.at)
+
+
+def line_words(table: GroupTable, names: Names | None = None) -> str:
+    """Return the fitted line as a formula; empty where there is none."""
+    if table.line is None:
+        return ""
+    slope = table.line.slope
+    sign = "−" if slope < 0 else "+"
+    start = digits(table.line.intercept)
+    called = (names or Names()).column
+    return f"{called(table.measured)} = {start} {sign} {digits(abs(slope))} × {called(table.by)}"
+
+
+def distinct_columns(columns: Iterable[str], names: Names | None = None) -> str:
+    """Return the attributes people are alike in: ``the same department and the same year``."""
+    return joined([f"the same {(names or Names()).column(column)}" for column in columns])

@@ -1,0 +1,73 @@
+"""Simpson's paradox in words: two groups' gap over everybody points one way, among people who are alike the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.model.finding import CountTable
+from fairtest.reporting.words.numbers import base_metric, fixed, rate, scale_for
+from fairtest.reporting.words.phrases import capitalised, joined, outcome_words, totals
+from fairtest.reporting.words.rate_clauses import NOT_CLEAR, is_two_by_two
+
+if TYPE_CHECKING:
+    from fairtest.model.finding import Finding, Stratum
+    from fairtest.reporting.words.phrases import Names
+
+__all__ = ["SIMPSON", "simpson_note"]
+
+SIMPSON = "The direction turns: Simpson’s paradox."
+
+_LARGE = 30
+"""Strata of fewer people are not named as those where an output is most frequent."""
+
+
+def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
+    """Return what to say where the direction turns given the explanatory attributes; nothing elsewhere."""
+    gap, bounds, effect = finding.gap, finding.gap_interval, finding.effect
+    if not finding.strata or gap is None or bounds is None or effect is None or not is_two_by_two(finding):
+        return ()
+    clear = not bounds[0] <= 0 <= bounds[1]
+    if base_metric(finding.metric) not in {"DIFF", "RATIO"} or gap * effect >= 0 or not clear:
+        return ()
+    table = finding.table
+    assert isinstance(table, CountTable)
+    given = joined([names.column(name) for name in finding.strata[0].values])
+    who = capitalised(names.those(table.protected, table.columns[1]))
+    ahead = "ahead" if gap > 0 else "behind"
+    within = scale_for(finding.metric, effect)
+    sure = "and clear" if finding.significant else f"and {NOT_CLEAR}"
+    return (
+        f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "
+        f"{fixed(100 * abs(gap), 1)} points; among {names.people} with the same {given} the difference is "
+        f"{within.estimate(effect)}, the other way, {sure}. Both are true. {_where(finding, table, names)}"
+        f"{capitalised(given)} accounts for the overall gap. Whether it also excuses it is not a question statistics "
+        f"can answer.",
+    )
+
+
+def _where(finding: Finding, table: CountTable, names: Names) -> str:
+    """Return how many of each group are where the output is most frequent."""
+    rates = {i: _rate(s.table) for i, s in enumerate(finding.strata) if s.size >= _LARGE}
+    ranked = sorted((i for i, r in rates.items() if r is not None), key=lambda i: (-(rates[i] or 0.0), i))
+    top = ranked[: 2 if len(ranked) > 3 else 1]
+    people = totals(table)
+    if not top or not all(people):
+        return ""
+    inside = [
+        sum(totals(s.table)[g] for i in top if isinstance((s := finding.strata[i]).table, CountTable)) for g in (1, 0)
+    ]
+    shares = [rate(n / people[g], 0) for n, g in zip(inside, (1, 0), strict=True)]
+    groups = [names.having(table.protected, table.columns[g]) for g in (1, 0)]
+    places = joined([_place(finding.strata[i], names) for i in top], "or")
+    share = outcome_words(finding, table.rows[1], names, noun=True)
+    return f"{shares[0]} {groups[0]} but {shares[1]} {groups[1]} are in {places}, where {share} is highest. "
+
+
+def _place(stratum: Stratum, names: Names) -> str:
+    return " and ".join(f"{names.column(k)} {names.short(k, v)}" for k, v in stratum.values.items())
+
+
+def _rate(table: object) -> float | None:
+    if not isinstance(table, CountTable) or not sum(totals(table)):
+        return None
+    return sum(table.counts[1]) / sum(totals(table))

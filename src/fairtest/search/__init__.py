@@ -1,0 +1,1 @@
+"""Where to look: the searches that propose contexts on the training set."""

@@ -1,0 +1,97 @@
+"""A forest: the guided tree again and again, each node choosing among a few attributes drawn at random.
+
+A tree that always takes the strongest cut never sees what lies behind the second best. Repeating it on random subsets
+of the attributes is how the paper (section 6.2) looks at more candidates and still lets the association lead. What is
+drawn hangs on the user's seed, the number of the tree, the node and the names of the attributes, never on their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from math import ceil
+from typing import TYPE_CHECKING
+
+from fairtest.progress import part, silent
+from fairtest.search.tree import grown, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairtest.data.axes import Axis
+    from fairtest.data.table import Table
+    from fairtest.model.context import Context
+    from fairtest.model.found import Found, SearchSettings
+    from fairtest.progress import Tell
+    from fairtest.search.tree import Choice, LookedAt, Node, Scorer
+
+__all__ = ["TREES", "choices_of", "grow_forest", "per_node"]
+
+TREES = 16
+"""How many trees there are unless the user says otherwise: the most of the paper's comparison."""
+SHARE = 3
+"""A node chooses among one of so many attributes, unless the user says otherwise."""
+
+
+def per_node(attributes: int, wanted: int | None = None) -> int:
+    """Return among how many attributes a node chooses.
+
+    Examples
+    --------
+    >>> per_node(15), per_node(2), per_node(15, 8), per_node(3, 8)
+    (5, 1, 8, 3)
+    """
+    return min(attributes, max(ceil(attributes / SHARE), 1) if wanted is None else wanted)
+
+
+def choices_of(axes: Sequence[Axis], settings: SearchSettings) -> list[Choice]:
+    """Return along which attributes each tree may cut each context; the first tree may cut along all of them."""
+    columns = sorted(axis.column for axis in axes)
+    few = per_node(len(columns), settings.attributes_per_node)
+    everything = frozenset(columns)
+    return [lambda _context: everything, *(_Drawn(columns, few, settings.seed, t) for t in range(1, settings.trees))]
+
+
+class _Drawn:
+    """The attributes whose names, hashed together with the seed, the tree and the node, come first."""
+
+    def __init__(self, columns: Sequence[str], few: int, seed: int, tree: int) -> None:
+        self._columns = columns
+        self._few = few
+        self._tree = f"{seed}\n{tree}\n".encode()
+
+    def __call__(self, context: Context) -> frozenset[str]:
+        """Return the attributes along which a context may be cut."""
+        node = hashlib.blake2b(self._tree + f"{context}\n".encode(), digest_size=8)
+
+        def drawn(column: str) -> bytes:
+            own = node.copy()
+            own.update(column.encode())
+            return own.digest()
+
+        return frozenset(sorted(self._columns, key=drawn)[: self._few])
+
+
+def grow_forest(
+    scorer_of: Callable[[LookedAt], Scorer],
+    table: Table,
+    settings: SearchSettings,
+    axes: Sequence[Axis],
+    looked_at: LookedAt,
+    together: int,
+    tell: Tell = silent,
+) -> Found:
+    """Grow all trees and return their nodes as contexts, each once.
+
+    Parameters
+    ----------
+    scorer_of
+        Gives a fresh scorer, which notes what it looks at in what it is given.
+    together
+        So many trees are counted together: as many as fit in memory. The result does not hang on it.
+    """
+    choices = choices_of(axes, settings)
+    trees: list[list[Node]] = []
+    batches = [choices[first : first + together] for first in range(0, len(choices), together)]
+    for number, batch in enumerate(batches):
+        trees += grown(scorer_of(looked_at), table, settings, batch, part(tell, number, len(batches)))
+    return merged(trees, looked_at)

@@ -1,0 +1,260 @@
+"""Proposals: the contexts that will be tested, from all searches together, each with its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fairtest.data.holdout import TRAIN
+from fairtest.data.summaries import by_stratum
+from fairtest.exceptions import InputError
+from fairtest.metrics.evidence import MOST
+from fairtest.model.context import Context
+from fairtest.model.found import Found, FoundUnweighed
+from fairtest.progress import part, silent
+from fairtest.search.cuts import conditions_of
+from fairtest.search.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
+from fairtest.search.forest import grow_forest
+from fairtest.search.tree import HistogramScorer, LookedAt, grow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Axis, Condition
+    from fairtest.data.summaries import Target
+    from fairtest.data.table import Table
+    from fairtest.engine.contract import Engine
+    from fairtest.model.context import Predicate
+    from fairtest.model.found import SearchSettings
+    from fairtest.progress import Tell
+    from fairtest.search.scoring import Strength
+    from fairtest.types import FloatArray
+
+__all__ = ["Searcher", "covered", "cut_short", "half_link"]
+
+Key: TypeAlias = tuple[int, ...]
+"""A context by the numbers of its predicates."""
+
+EXHAUSTIVE_DEPTH = 3
+MOST_FIXED = 5000
+"""The most contexts that are tested on everybody at once."""
+MOST_ROWS = 1 << 23
+"""The most rows that the nodes of trees which grow together may have; at least one tree grows at a time."""
+
+
+class Searcher:
+    """Searches the training set for the contexts of one question."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        target: Target,
+        axes: Sequence[Axis],
+        strength: Strength,
+        settings: SearchSettings,
+        table: Table,
+        tell: Tell = silent,
+    ) -> None:
+        self._engine = engine
+        self._target = target
+        self._axes = axes
+        self._strength = strength
+        self._settings = settings
+        self._table = table
+        self._tell = tell
+
+    def tree(self) -> Found:
+        """Return the nodes of the guided tree."""
+        found = grow(self._scorer(), self._table, self._settings, self._tell)
+        return self.weighted(replace(found, guided=frozenset(found.contexts)))
+
+    def forest(self) -> Found:
+        """Return the nodes of many guided trees on random subsets of the attributes."""
+        people = int(self._strength.sizes(self._engine.total(TRAIN, self._target)[None], self._target)[0])
+        together = max(MOST_ROWS // max(people, 1), 1)
+        looked_at = LookedAt()
+        found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._tell)
+        return self.weighted(found)
+
+    def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
+        return HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings, looked_at)
+
+    def weighted(self, found: Found) -> Found:
+        """Return contexts with the evidence for each, to be counted when it is asked for."""
+
+        def weigh() -> tuple[FloatArray, FloatArray]:
+            z, link = self.evidence(found.contexts)
+            return self._weight(half_link(z, link)), self._sign(z)
+
+        return FoundUnweighed(found, weigh)
+
+    def known(self, contexts: tuple[Context, ...]) -> Found:
+        """Return given contexts with what the training set says of each alone."""
+        z = self._strength.evidence(self._target.wrap(self._sums(conditions_of(contexts, self._engine.axis)))).z
+        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
+        return Found(contexts, (-1,) * len(contexts), 0, self._weight(evidence), self._sign(z))
+
+    def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
+        """Return the evidence in each stratum of each context, row by row."""
+        conditions = conditions_of(contexts, self._engine.axis)
+        summary = self._target.wrap(self._sums(conditions))
+        z = self._strength.evidence(by_stratum(summary)).z
+        return np.minimum(np.abs(np.nan_to_num(z)), MOST)
+
+    def exhaustive(self) -> Found:
+        """Return every conjunction of a few predicates."""
+        return self._union(None)
+
+    def fixed(self) -> Found:
+        """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
+        axes = item_axes(self._axes, self._table)
+        few = None
+        wanted, depth = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes)), 0
+        for length in range(1, feasible_depth(axes, self._target, wanted) + 1):
+            more = conjunctions(
+                self._engine,
+                self._target,
+                axes,
+                self._strength,
+                depth=length,
+                min_people=self._settings.min_people,
+                every=True,
+                tell=self._tell,
+            )
+            if len(more.contexts) > MOST_FIXED:
+                break
+            few, depth = more, length
+        if few is None and axes:
+            raise InputError(
+                f"Without a split the family must be small: single predicates alone make over {MOST_FIXED:,} contexts. "
+                "Name fewer contextual attributes (contextual=[...]), or let the data be divided (split=True)."
+            )
+        contexts = (Context(), *(() if few is None else few.contexts))
+        nothing = np.zeros(len(contexts))
+        parents, notes = (-1,) + (0,) * (len(contexts) - 1), cut_short(depth, wanted, tree=False)
+        return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
+
+    def auto(self) -> Found:
+        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
+        return self._union(grow(self._scorer(), self._table, self._settings, part(self._tell, 0, 2)))
+
+    def _union(self, tree: Found | None) -> Found:
+        axes = item_axes(self._axes, self._table)
+        wanted = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes))
+        depth = feasible_depth(axes, self._target, wanted)
+        few = conjunctions(
+            self._engine,
+            self._target,
+            axes,
+            self._strength,
+            depth=depth,
+            min_people=self._settings.min_people,
+            tell=self._tell if tree is None else part(self._tell, 1, 2),
+        )
+        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
+        others = (Context(), *deep)
+        z, link = self.evidence(others)
+        if few.wide:
+            kept = [i for i in range(len(others)) if i == 0 or link[i] >= LEAST_LINK]
+            others, z, link = tuple(others[i] for i in kept), z[kept], link[kept]
+        z, link = np.concatenate((z, few.z)), np.concatenate((link, few.link))
+        contexts = (*others, *few.contexts)
+        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST) if few.wide else half_link(z, link)
+        looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
+        guided = frozenset(() if tree is None else tree.contexts)
+        parents = (-1,) + (0,) * (len(contexts) - 1)
+        notes = (*cut_short(depth, wanted, tree is not None), *(() if tree is None else tree.notes))
+        return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided, notes=notes)
+
+    def _weight(self, evidence: FloatArray) -> FloatArray:
+        """Return evidence that hypotheses may be weighted by: none for a metric whose errors are only guessed."""
+        return np.zeros(len(evidence)) if self._strength.metric.evidence is None else evidence
+
+    def _sign(self, z: FloatArray) -> FloatArray:
+        directed = self._strength.metric.signed and self._strength.metric.evidence is not None
+        return np.sign(np.nan_to_num(z)) if directed else np.zeros(len(z))
+
+    def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
+        """Return the deviate of each context, and that of its difference from the larger contexts around it."""
+        known = _Numbered(contexts, self._engine.axis)
+        place = {key: i for i, key in enumerate(known.keys)}
+        around = [around_of(key) for key in known.keys]
+        new = list(dict.fromkeys(p for each in around for p in each if p not in place))
+        place.update({p: len(contexts) + i for i, p in enumerate(new)})
+        own = self._sums(known.conditions(known.keys))  # apart from the others: a tree is counted faster by itself
+        here = self._strength.evidence(self._target.wrap(own))
+        link = np.full(len(contexts), np.inf)
+        child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
+        if not child.size:
+            return here.z, link
+        sums = np.concatenate((own, self._sums(known.conditions(new)))) if new else own
+        outside = sums[[place[p] for each in around for p in each]] - own[child]
+        rest = self._strength.evidence(self._target.wrap(outside))
+        gap = here[child].beyond(rest, self._strength.metric.signed)
+        told = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
+        np.minimum.at(link, child[told], gap[told])
+        return here.z, link
+
+    def _sums(self, conditions: Sequence[Sequence[Condition]]) -> NDArray[Any]:
+        return self._engine.tables(TRAIN, conditions, self._target)
+
+
+class _Numbered:
+    """Contexts as numbers of their predicates, which are quicker to compare than the predicates themselves."""
+
+    def __init__(self, contexts: Sequence[Context], axis_of: Callable[[str], Axis | None]) -> None:
+        number: dict[Predicate, int] = {}
+        same: dict[int, int] = {}
+        for context in contexts:
+            for p in context.predicates:
+                if id(p) not in same:
+                    same[id(p)] = number.setdefault(p, len(number))
+        self.keys: list[Key] = [tuple([same[id(p)] for p in context.predicates]) for context in contexts]
+        self._conditions = [c for (c,) in conditions_of([Context((p,)) for p in number], axis_of)]
+
+    def conditions(self, keys: Sequence[Key]) -> list[tuple[Condition, ...]]:
+        """Return contexts as an engine understands them."""
+        return [tuple([self._conditions[i] for i in key]) for key in keys]
+
+
+def around_of(key: Key) -> list[Key]:
+    """Return the larger contexts that one predicate less gives.
+
+    Examples
+    --------
+    >>> around_of((4, 7, 1))
+    [(7, 1), (4, 1), (4, 7)]
+    """
+    return [key[:i] + key[i + 1 :] for i in range(len(key))]
+
+
+def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
+    """Return a word about conjunctions that were not looked at because there are too many of them.
+
+    Examples
+    --------
+    >>> cut_short(3, 3, tree=True)
+    ()
+    """
+    if depth >= wanted:
+        return ()
+    every = {0: "No conjunction of conditions was", 1: "Every single condition was"}
+    told = every.get(depth, f"Every conjunction of up to {depth} conditions was")
+    longer = f"there are too many of {depth + 1} to look at them all"
+    rest = "longer ones are those the guided tree came by" if tree else "longer ones were not looked at"
+    return (f"{told} looked at; {longer}: {rest}. Fewer contextual attributes let the search go deeper.",)
+
+
+def covered(context: Context, depth: int) -> bool:
+    """Whether the exhaustive search has looked at a context: few predicates, on different attributes."""
+    return len(context) <= depth and len(context.columns) == len(context)
+
+
+def half_link(z: FloatArray, link: FloatArray) -> FloatArray:
+    """Return (z + min(z, max(link, 0))) / 2: half what a context shows, half what it shows beyond the larger ones."""
+    sure = np.minimum(np.abs(np.nan_to_num(z)), MOST)
+    return (sure + np.minimum(sure, np.maximum(link, 0.0))) / 2

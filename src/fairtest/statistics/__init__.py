@@ -1,0 +1,1 @@
+"""Tests, intervals and resampling: functions of summaries that know no metric."""

@@ -1,0 +1,1 @@
+"""Numbers: correlations, ranks and means by group."""

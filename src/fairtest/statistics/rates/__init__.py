@@ -1,0 +1,1 @@
+"""Rates of groups: score tests and intervals."""

@@ -1,0 +1,1 @@
+"""Permutation, bootstrap, and how many draws a decision needs."""

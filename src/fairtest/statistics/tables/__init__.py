@@ -1,0 +1,1 @@
+"""Tables of counts: mutual information, its null distribution, random tables."""
