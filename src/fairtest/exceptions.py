@@ -19,16 +19,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "BudgetExhausted",
-    "FairTestError",
-    "FairTestWarning",
-    "InputError",
-    "UsageError",
-    "in_question",
-    "unknown_name",
-]
-
 
 class FairTestError(Exception):
     """Base class of every error that FairTest raises on purpose."""

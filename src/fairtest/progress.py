@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Progress", "Tell", "as_progress", "part", "share_of", "silent"]
-
 Tell: TypeAlias = "Callable[[float], None]"
 """Told now and then which share of some work is done, from 0 to 1."""
 

@@ -23,8 +23,9 @@ from fairtest.data.columns.distinct import Distinct, Tally
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.reading.readers import read_table
 from fairtest.data.source import DataSource
+from fairtest.data.streaming import streaming
 from fairtest.data.streaming.partitions import partitions_of
-from fairtest.data.streaming.streaming import stream_table, streaming
+from fairtest.data.streaming.streaming import stream_table
 from fairtest.data.table import HashedColumn, Table
 from fairtest.exceptions import InputError
 

@@ -13,7 +13,7 @@ from test_engine_reports import CASES, FRAME
 import fairtest as ft
 from fairtest.data import cluster as clusters
 from fairtest.data.holdout import TRAIN
-from fairtest.data.streaming.streaming import slices
+from fairtest.data.streaming import slices
 from fairtest.engine.runners import dask
 from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import FairTestError, InputError

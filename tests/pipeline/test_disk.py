@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.data.streaming.streaming import streaming
+from fairtest.data.streaming import streaming
 
 PEOPLE = 1500
 

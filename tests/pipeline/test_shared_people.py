@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import fairtest as ft
-from fairtest.inference.multiplicity.corrections import dependence
+from fairtest.inference.multiplicity import dependence
 
 AGES = 12
 

@@ -12,6 +12,7 @@ from scipy import stats
 from fairtest.statistics.numerics.rules import widen_to_zero
 from fairtest.statistics.tables import information as info
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
+from fairtest.statistics.tables.null_moments import g_null_moments_2x2
 
 TABLES = np.array([[[30, 20, 10], [15, 25, 40]], [[300, 20, 100], [15, 250, 40]], [[30] * 3] * 2])
 STRATA = np.array([[[[12, 9], [8, 21]], [[5, 2], [15, 28]], [[30, 22], [10, 18]]]])
@@ -50,7 +51,7 @@ def test_sum_of_g_over_strata():
 
 def test_conditional_reference():
     """Numbers from tests/reference/closed_form.R."""
-    mean, variance = info.g_null_moments_2x2(STRATA)
+    mean, variance = g_null_moments_2x2(STRATA)
     np.testing.assert_allclose(mean[0], [1.03439099041, 1.10672489605, 1.02190104252], rtol=1e-11)
     np.testing.assert_allclose(variance[0], [2.14498185876, 2.57697838835, 2.09055500871], rtol=1e-11)
     assert info.conditional_nmi(STRATA) == pytest.approx(0.0563259878906, rel=1e-11)
@@ -63,20 +64,20 @@ def test_conditional_reference():
 def test_strata_without_information_do_not_count():
     empty, constant = [[0, 0], [0, 0]], [[7, 9], [0, 0]]
     padded = np.concatenate([STRATA, [[empty, constant]]], axis=1)
-    moments, padded_moments = info.g_null_moments_2x2(STRATA), info.g_null_moments_2x2(padded)
+    moments, padded_moments = g_null_moments_2x2(STRATA), g_null_moments_2x2(padded)
     assert np.isnan(padded_moments[0][0, 3:]).all()
     assert info.conditional_nmi(padded) == info.conditional_nmi(STRATA)
     assert info.conditional_nmi_p(padded, *padded_moments) == info.conditional_nmi_p(STRATA, *moments)
     nothing = padded[:, 3:]
     assert np.isnan(info.conditional_nmi(nothing)).all()
-    assert np.isnan(info.conditional_nmi_p(nothing, *info.g_null_moments_2x2(nothing))).all()
-    assert np.isnan(info.conditional_nmi_interval(nothing, 0.05, *info.g_null_moments_2x2(nothing))).all()
+    assert np.isnan(info.conditional_nmi_p(nothing, *g_null_moments_2x2(nothing))).all()
+    assert np.isnan(info.conditional_nmi_interval(nothing, 0.05, *g_null_moments_2x2(nothing))).all()
 
 
 def test_tables_that_shuffling_cannot_change():
     """Two people in each stratum, one of each kind: any shuffle gives the same G, so there is no evidence."""
     counts = np.array([[[[1, 0], [0, 1]]] * 3])
-    moments = info.g_null_moments_2x2(counts)
+    moments = g_null_moments_2x2(counts)
     assert info.conditional_nmi_p(counts, *moments) == 1
     np.testing.assert_array_equal(np.ravel(info.conditional_nmi_interval(counts, 0.05, *moments)), [0, 1])
 
@@ -96,14 +97,14 @@ def test_null_moments_by_brute_force(people):
     rng = np.random.default_rng(people)
     tables = rng.multinomial(people, rng.dirichlet([0.7] * 4, 4 if people > 10_000 else 25)).reshape(-1, 2, 2)
     tables = tables[~np.isnan(info.nmi(tables))]
-    mean, variance = info.g_null_moments_2x2(tables)
+    mean, variance = g_null_moments_2x2(tables)
     expected = np.array([brute_force_moments(t) for t in tables]).T
     np.testing.assert_allclose(mean, expected[0], rtol=1e-8)
     np.testing.assert_allclose(variance, expected[1], rtol=1e-8, atol=1e-10)
 
 
 def test_null_moments_of_a_million_people():
-    mean, variance = info.g_null_moments_2x2([[200_000, 300_000], [250_000, 250_000]])
+    mean, variance = g_null_moments_2x2([[200_000, 300_000], [250_000, 250_000]])
     assert mean == pytest.approx(1, abs=1e-5)
     assert variance == pytest.approx(2, abs=1e-4)
 
@@ -195,7 +196,7 @@ def test_conditional_level_in_small_strata():
     rng = np.random.default_rng(21)
     joint = np.outer([0.3, 0.7], [0.1, 0.9]).ravel()
     counts = rng.multinomial(25, joint, (1500, 20)).reshape(1500, 20, 2, 2)
-    moments = info.g_null_moments_2x2(counts)
+    moments = g_null_moments_2x2(counts)
     p = info.conditional_nmi_p(counts, *moments)
     assert 0.035 < np.mean(p <= 0.05) < 0.068
     g = info.g_statistic(counts.reshape(-1, 2, 2)).reshape(1500, 20)

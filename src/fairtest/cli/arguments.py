@@ -9,8 +9,6 @@ import fairtest as ft
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["crossed", "labels_of", "metrics_of", "orders_of", "pairs_of", "tab"]
-
 
 def crossed(name: str) -> str | tuple[str, ...]:
     """Return a protected attribute; ``A*B`` crosses two.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fairtest.investigations.base import Investigation
 
-__all__ = ["audit_file", "save_config", "say_config", "source_options"]
-
 NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
 
 MOST_TOLD = 100

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["NAMES", "columns", "columns_first", "metrics", "names_of"]
-
 NAMES: dict[str, tuple[str, ...]] = {
     "aggregate": ("max", "avg", "weighted"),
     "correction": ("pooled", "holm", "weighted-holm", "max-t", "bonferroni", "bh", "by"),

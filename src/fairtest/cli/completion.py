@@ -8,8 +8,6 @@ from click.shell_completion import ShellComplete, get_completion_class
 from fairtest.cli.errors import show_traceback
 from fairtest.cli.helping import Command
 
-__all__ = ["completion"]
-
 INSTALL = {
     "bash": 'Put this line into ~/.bashrc, and open a new shell:\n  eval "$(fairtest completion bash)"',
     "zsh": 'Put this line into ~/.zshrc, after compinit, and open a new shell:\n  eval "$(fairtest completion zsh)"',

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fairtest.cli.toml import Value
 
-__all__ = ["CONFIG", "USUAL", "saved", "used"]
-
 USUAL = "fairtest.toml"
 SHARED = ("Columns and files", "Words")
 """The sections of the help whose options may stand in ``[data]``; so may what is said of the values of columns."""

@@ -16,9 +16,6 @@ from fairtest.cli.outputs import check_folder, text_width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["admissions", "demo", "discounts"]
-
-
 EPILOG = """\b
 Examples:
   fairtest demo

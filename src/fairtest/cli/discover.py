@@ -9,10 +9,10 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.complete import columns
+from fairtest.cli.config import CONFIG
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import CONFIG, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, Command, Option, with_options
-
-__all__ = ["discover"]
+from fairtest.cli.helping import Command, Option
+from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
 
 EPILOG = """\b
 Examples:

@@ -17,8 +17,6 @@ from fairtest.cli.translate import in_options, options_by_argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["EXITS", "CarefulGroup", "show_traceback", "uses_workspace"]
-
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
 EXITS = {
     0: "done",

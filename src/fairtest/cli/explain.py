@@ -9,13 +9,12 @@ import click
 
 import fairtest as ft
 from fairtest.cli.errors import FOUND, show_traceback, uses_workspace
-from fairtest.cli.options import OUTPUT, TEST, Command, Option, with_options
+from fairtest.cli.helping import Command, Option
+from fairtest.cli.options import OUTPUT, TEST, with_options
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import say_known, wait_aloud
 from fairtest.cli.progress import StatusLine
 from fairtest.cli.repeat import repeated
-
-__all__ = ["explain"]
 
 NOT_REPEATED = (*OUTPUTS, "fail_on_findings", "quiet", "verbose")
 

@@ -12,8 +12,6 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Command", "Formatter", "HelpContext", "Option", "epilog_parts", "short_help_option"]
-
 
 class Formatter(click.HelpFormatter):
     """Writes headings in bold and options in colour; click takes both out where nobody can see them."""

@@ -10,10 +10,9 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import source_options
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, Command, with_options
+from fairtest.cli.helping import Command
+from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
 from fairtest.cli.people import say_known
-
-__all__ = ["init"]
 
 EPILOG = """\b
 Examples:

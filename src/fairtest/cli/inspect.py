@@ -9,12 +9,12 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import save_config, say_config, source_options
 from fairtest.cli.complete import columns
+from fairtest.cli.config import CONFIG
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import CONFIG, SOURCE, Command, Option, with_options
+from fairtest.cli.helping import Command, Option
+from fairtest.cli.options import SOURCE, with_options
 from fairtest.cli.outputs import text_width
 from fairtest.cli.repeat import repeated_options
-
-__all__ = ["inspect"]
 
 EPILOG = """\b
 Examples:

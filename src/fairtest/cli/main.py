@@ -19,8 +19,6 @@ from fairtest.cli.report import report
 from fairtest.cli.status import status
 from fairtest.cli.test import test
 
-__all__ = ["cli", "main"]
-
 EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXITS.items())
 
 

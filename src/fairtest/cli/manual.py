@@ -13,8 +13,6 @@ from fairtest.cli.helping import epilog_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["manual"]
-
 START = """# Commands
 
 Every command and option. `fairtest COMMAND -h` shows the most important ones, `--help` all of them."""

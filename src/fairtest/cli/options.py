@@ -10,15 +10,10 @@ from fairtest.cli.complete import (
     metrics,
     names_of,
 )
-from fairtest.cli.config import CONFIG
-from fairtest.cli.helping import Command, Option
+from fairtest.cli.helping import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = [
-    "CONFIG", "ERRORS", "OUTPUT", "ROLES", "SEARCH", "SOURCE", "TEST", "WORDS", "Command", "Option", "with_options",
-]  # fmt: skip
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fairtest.workspace.showing import AsShown
 
-__all__ = ["FORMS", "OUTPUTS", "Outputs", "check_folder", "text_color", "text_width"]
-
 STDOUT = "-"
 FORMS = ("json", "html", "text", "csv", "markdown")
 """What a report can be written as: an option and a method of the report for each."""

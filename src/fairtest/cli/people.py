@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from fairtest.investigations.base import Investigation
 
-__all__ = ["People", "beside", "is_workspace", "say_known", "wait_aloud"]
-
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
 FIXED = ("seed", "budget", "conf", "train_size", "preset", "missing", "delimiter", "encoding", "decimal")

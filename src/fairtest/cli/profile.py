@@ -8,10 +8,10 @@ import click
 
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
+from fairtest.cli.config import CONFIG
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import CONFIG, ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, Command, with_options
-
-__all__ = ["errors"]
+from fairtest.cli.helping import Command
+from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
 
 EPILOG = """\b
 Examples:

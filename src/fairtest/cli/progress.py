@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["StatusLine", "time_left"]
-
 AFTER = 1.0
 """Seconds: shorter work shows nothing."""
 SURE = 0.02

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.pipeline.prospects import Prospect, Prospects
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["proposals_text"]
-
 MOST_SHOWN = 25
 
 

@@ -11,8 +11,6 @@ from click.core import ParameterSource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["repeated", "repeated_options"]
-
 
 def repeated(ctx: click.Context, data: str, leave_out: Iterable[str]) -> str:
     """Return the command line that gives the same report again, without the options that say where it goes."""

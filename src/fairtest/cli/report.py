@@ -8,10 +8,9 @@ import click
 
 import fairtest as ft
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import OUTPUT, Command, with_options
+from fairtest.cli.helping import Command
+from fairtest.cli.options import OUTPUT, with_options
 from fairtest.cli.outputs import FORMS, OUTPUTS, Outputs
-
-__all__ = ["report"]
 
 EPILOG = """\b
 Examples:

@@ -7,9 +7,7 @@ from pathlib import Path
 import click
 
 from fairtest.cli.errors import show_traceback
-from fairtest.cli.options import Command
-
-__all__ = ["status"]
+from fairtest.cli.helping import Command
 
 EPILOG = """\b
 Examples:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Value", "toml_text"]
-
 Value = str | bool | int | float | list[str] | dict[str, str]
 
 

@@ -11,8 +11,6 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["in_options", "options_by_argument"]
-
 OTHER_NAMES = {"ground_truth": "truth", "metrics": "metric", "labels": "label", "min_leaf_size": "min_size"}
 """Arguments of the library whose options are called otherwise."""
 

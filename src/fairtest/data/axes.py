@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Table
     from fairtest.types import FloatArray, IntArray, Level
 
-__all__ = ["Axis", "Condition", "level_axis", "level_counts", "make_axis", "numeric_axis"]
-
 DISTINCT_THRESHOLDS = 64
 """A number with at most this many values may be cut between any two of them."""
 QUANTILES = 32

@@ -10,8 +10,6 @@ from fairtest.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["address_of", "connect", "is_cluster"]
-
 PATIENCE = 5.0
 """How many seconds a scheduler may take to answer, and a first worker to appear."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Sets, Table
     from fairtest.types import Level
 
-__all__ = ["MISSING", "fingerprint", "fingerprint_in_order", "number_bits", "text_bits"]
-
 BLOCK = 1 << 16
 MANY = 20_000
 MISSING = np.uint64(0x9AE16A3B2F90404F)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TRAIN", "Budget", "Holdout", "set_level"]
-
 TRAIN = 0
 """The number of the training set; test sets count from 1."""
 BLOCK = 1 << 15

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Sets, Table
     from fairtest.types import IntArray
 
-__all__ = ["LabelPart", "Labels", "label_columns", "label_part", "labels_of"]
-
 LEVELS = ("no", "yes")
 
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["held"]
-
 if sys.platform == "win32":
     import msvcrt
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Table
     from fairtest.types import BoolArray, FloatArray, Level
 
-__all__ = ["Measure", "absolute", "brier", "log_loss", "signed", "squared"]
-
 
 @dataclass(frozen=True)
 class Measure:

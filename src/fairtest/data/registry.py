@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-__all__ = ["Audits", "audits_of", "home", "known_size", "note", "said_elsewhere", "warned_elsewhere", "was_asked"]
-
 FILE = "registry.sqlite"
 SWITCH, HOME = "FAIRTEST_REGISTRY", "FAIRTEST_HOME"
 PATIENCE = 0.5

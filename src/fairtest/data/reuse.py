@@ -73,8 +73,6 @@ from fairtest.exceptions import BudgetExhausted
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
-__all__ = ["LEAST_LEVEL", "ReusedSet", "thresholdout_people"]
-
 LEAST_LEVEL = 1e-12
 """Below this, no p-value is trusted: its approximation has never been checked so far out."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, FloatArray, Level
 
-__all__ = ["row_count", "rows_where"]
-
 OPERATORS = ("<=", ">", "==", "in", "missing")
 
 

@@ -6,8 +6,6 @@ import re
 
 from fairtest.exceptions import InputError
 
-__all__ = ["as_bytes"]
-
 LEAST = 100_000_000
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = ["MEMORY", "PRESETS", "DataSource", "check_preset", "warn_if_known"]
-
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Central", "Counts", "GroupMoments", "Moments", "Summary", "Target", "by_stratum", "exact_pieces", "powers"]
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, Level
 
-__all__ = ["Column", "FlagColumn", "HashedColumn", "Number", "Sets", "Table", "too_many"]
-
 EPOCH = dt.date(1970, 1, 1)
 
 

@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column, Table
     from fairtest.types import FloatArray, IntArray, Level
 
-__all__ = [
-    "Part",
-    "Variable",
-    "binned",
-    "computed",
-    "crossed",
-    "cut_points",
-    "in_bins",
-    "numeric",
-    "oriented",
-    "ranked",
-]
-
 RANK_BINS = 256
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.types import Level
 
-__all__ = ["COLUMN_ITSELF", "Words"]
-
 COLUMN_ITSELF = ""
 """The key that, among the words for the values of a column, has those for the column itself."""
 

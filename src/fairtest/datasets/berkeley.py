@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-__all__ = ["COUNTS", "berkeley"]
-
 COUNTS: dict[str, dict[str, tuple[int, int]]] = {
     "A": {"Male": (512, 313), "Female": (89, 19)},
     "B": {"Male": (353, 207), "Female": (17, 8)},

@@ -14,8 +14,6 @@ import polars as pl
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["healthcare"]
-
 
 def healthcare(people: int = 40_000, seed: int = 0) -> pl.DataFrame:
     """Return patients, what was predicted for them, how sure the prediction was, and what came true.

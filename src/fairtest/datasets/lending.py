@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-__all__ = ["applicants"]
-
 
 def applicants(people: int = 24_000, seed: int = 0) -> pl.DataFrame:
     """Return people who ask for a loan, and what they say about themselves.

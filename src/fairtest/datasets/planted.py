@@ -11,8 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["Microbenchmark", "microbenchmark"]
-
 STATES = tuple(f"S{rank:02d}" for rank in range(1, 52))
 RACES = {"White": 12.0, "Black": 2.5, "Hispanic": 2.5, "Asian": 1.0, "Native": 0.25, "Other": 0.35}
 """The races, with the weight of each in the distribution that a state's shares are drawn from."""

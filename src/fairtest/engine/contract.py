@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.types import IntArray
 
-__all__ = ["Engine", "Frontier", "LabelCounter", "LabelFrontier", "LabelRows", "Profiles", "Rows", "sample_step"]
-
-
 MOST_COMPARED = 1 << 21
 """Contexts are compared with each other person by person in about so many people at most."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.axes import level_counts
+from fairtest.data.streaming.blocks import level_counts
 from fairtest.data.table import Column, Table
 from fairtest.engine.kernel.cells import Tally, keys_of, possible_kinds
 from fairtest.engine.memory import MemoryEngine
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from fairtest.engine.kernel.labels import MemoryLabelCounter, MemoryLabelFrontier
     from fairtest.engine.memory import MemoryFrontier
     from fairtest.types import FloatArray, IntArray
-
-__all__ = ["EachPart", "LocalCache", "LocalEngine", "Request", "Step", "added", "fulfil"]
 
 Step = tuple["Sequence[Axis | None]", "IntArray", "IntArray | None"]
 """One level of a tree: see :meth:`fairtest.engine.contract.Frontier.advance`."""

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Frontier
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["CodedPeople", "MemoryEngine", "MemoryFrontier", "frontier_of", "joint_of", "people_of", "total_of"]
-
-
 MOST_KEPT = 4
 """How many variables are kept in codes for every row, to describe one context after the other."""
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from fairtest.engine.kernel.cells import Kinds, Tally
     from fairtest.types import IntArray
 
-__all__ = ["Here", "PartitionedEngine", "Runner"]
-
 AT_ONCE = 1 << 23
 """About how many numbers may be counted together in one pass over the partitions."""
 MOST_KINDS = 1 << 20

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.inference.validate import Estimates
     from fairtest.types import FloatArray, IntArray, Interval
 
-__all__ = ["Answer", "Expected", "Said", "bits_told", "expectations", "likely_real", "proposal_level", "said", "stated"]
-
 AGREES = 0.9
 """How likely it is taken to be that a link which is confirmed is confirmed with the interval proposed for it."""
 POPULATION_ODDS = 10.0

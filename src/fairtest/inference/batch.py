@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Batch", "Keyed", "canonical_strata", "canonical_table", "relabelled"]
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:

@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from fairtest.statistics.numbers.oneway import Groups
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "FEW",
-    "SKEWED",
-    "SMALL_STRATA",
-    "STRONG",
-    "TAILS",
-    "TINY_STRATA",
-    "UNEVEN",
-    "Notes",
-    "correlation_notes",
-    "long_tails",
-    "one_way_notes",
-    "spoken",
-]
-
 Notes = list[tuple[str, ...]]
 
 TAILS = (

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
-__all__ = ["Describer"]
-
 TABLE_BINS, BOX_BINS = 5, 10
 """Into how many bins a number is cut to count people, and to describe another number."""
 

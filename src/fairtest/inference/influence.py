@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from fairtest.inference.batch import Batch
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SCORED", "Deviation", "Factor", "Lookup", "Sums", "contrasts", "is_scored", "n_sums", "sums_of"]
-
 SCORED = frozenset({"DIFF", "RATIO", "CORR", "RANK", "NMI", "ETA"})
 """The metrics whose people's contributions are known."""
 

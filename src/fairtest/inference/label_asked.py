@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.types import IntArray
 
-__all__ = ["LabelAsked", "by_label"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelAsked(Asked):

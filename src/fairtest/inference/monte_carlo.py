@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["Drawn", "Sampler", "clopper_pearson", "most_draws", "sequential_p_values"]
-
 UNSETTLED = 1e-4
 """Probability with which the interval of a p-value, and so an early decision, may miss."""
 

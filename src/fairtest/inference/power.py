@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["critical_p", "detectable_signed", "detectable_unsigned", "expected_p"]
-
 FARTHEST, PRECISION = 37.0, 0.0005
 """Critical deviates are looked for up to here, so finely."""
 

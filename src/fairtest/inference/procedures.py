@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     Bounds: TypeAlias = tuple[FloatArray, FloatArray]
     PValues: TypeAlias = tuple[FloatArray, Drawn]
 
-__all__ = ["Procedure", "procedure_for"]
-
 TINY_GROUP = 10
 """Contexts with a group of fewer people are permuted when numbers are compared between groups …"""
 MOST_PERMUTED = 5000

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["remote", "test_summary"]
-
 REMOTE = 1e4
 """Raw sums of squares so many times larger than the centred ones are taken again."""
 MOST_CENTRES = 16

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["MOST_ROWS", "Resampling"]
-
 MOST_ROWS = 20_000
 """The largest context whose people are resampled one by one."""
 MOST_TABLE = 10_000

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     RowEffect: TypeAlias = Callable[[NDArray[Any], NDArray[Any], IntArray], float]
 
-__all__ = ["row_effect", "stratum_means", "stratum_ranks"]
-
 
 def row_effect(metric: Metric) -> RowEffect:
     """Return the effect of a metric as a function of both columns and the stratum."""

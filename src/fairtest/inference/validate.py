@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Asked", "Estimates", "TestSettings", "Validated", "measure", "validate"]
-
 MOST_DRAWS = 1 << 17
 """Enough where likely hypotheses are tested at larger levels than α/m."""
 ALL_DRAWS, FEWEST_DRAWS = 1 << 23, 1 << 11

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairtest.types import Interval
 
-__all__ = ["Outcome", "Verdict", "detectable", "verdict"]
-
 POWER_DEVIATE = 0.8416212335729143
 """The normal quantile of a chance of 80 %."""
 

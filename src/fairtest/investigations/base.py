@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Metrics: TypeAlias = Mapping[str | tuple[str, ...], str | Metric] | str | Metric | None
 
-__all__ = ["Investigation"]
-
 
 class Investigation(ABC):
     """One thing to find out about the people of a data source.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.investigations.base import Metrics
 
-__all__ = ["TOP_K", "Discovery", "LabelQuestion"]
-
 TOP_K = 35
 MIN_PEOPLE = 10
 

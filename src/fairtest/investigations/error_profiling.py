@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Metrics
     from fairtest.investigations.profiles import Profile
 
-__all__ = ["ErrorProfiling"]
-
 
 class ErrorProfiling(Investigation):
     """Asks whether the errors of a prediction fall on some people more than on others (section 3.3 of the paper).

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     StandIns: TypeAlias = tuple[Level, ...] | None
 
-__all__ = ["ERRORS", "OwnError", "by_error", "number_profile", "plain_name", "right_or_wrong", "varying", "zero_or_one"]
-
 OwnError: TypeAlias = Callable[[Any, Any], Any]
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairtest.investigations.profiles import Pair
     from fairtest.types import Level
 
-__all__ = ["NOTIONS", "by_notion", "named_notion"]
-
 
 def named_notion(notion: str) -> str:
     """Return the name of a notion from a spelling of it.

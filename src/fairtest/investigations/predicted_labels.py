@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     Judgement = Callable[[Level, Level], Level | None]
 
-__all__ = [
-    "CORRECT", "FALSE_NEGATIVE", "FALSE_POSITIVE", "INCORRECT", "Labels", "judged", "pair", "positive_of", "same",
-]  # fmt: skip
-
 CORRECT, INCORRECT = "Correct", "Incorrect"
 FALSE_POSITIVE, FALSE_NEGATIVE = "False positive", "False negative"
 

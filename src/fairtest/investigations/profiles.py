@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.types import Level
 
-__all__ = ["Among", "Pair", "Profile"]
-
 
 @dataclass(frozen=True)
 class Among:

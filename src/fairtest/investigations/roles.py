@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = [
-    "MOST_STRATA", "few_levels", "names_of", "output_variable", "protected_variable", "strata_variable", "usable",
-    "value_effects_are_about",
-]  # fmt: skip
-
 STRATUM_BINS = 5
 MOST_STRATA = 1000
 MOST_LEVELS = 100

@@ -15,8 +15,6 @@ from fairtest.types import Kind
 if TYPE_CHECKING:
     from fairtest.data.table import Column, Table
 
-__all__ = ["Suggestion", "suggested_roles"]
-
 PROTECTED = frozenset(
     [
         "age", "birth", "caste", "citizenship", "disability", "disabled", "ethnic", "ethnicity", "foreigner", "gender",

@@ -10,8 +10,6 @@ from fairtest.investigations.roles import output_variable
 if TYPE_CHECKING:
     from fairtest.data.variables import Variable
 
-__all__ = ["Testing"]
-
 
 class Testing(Investigation):
     """Tests for associations between protected attributes and one output (section 3.3 of the paper).

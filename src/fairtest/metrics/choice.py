@@ -11,8 +11,6 @@ from fairtest.metrics.ratio import RATIO
 from fairtest.metrics.registry import Metric, named_metrics, register
 from fairtest.types import Kind
 
-__all__ = ["default_metric", "find_metric", "fitting_metric"]
-
 for _metric in (DIFF, RATIO, NMI, CORR, ETA, RANK):
     register(_metric)
 

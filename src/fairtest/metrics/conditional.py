@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["strata_average", "stratum_weights", "weighted"]
-
 
 def stratum_weights(size: FloatArray, defined: FloatArray) -> FloatArray:
     """Return each stratum's share of the people in the strata where ``defined`` is a number.

@@ -14,8 +14,6 @@ from fairtest.types import SummaryKind
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["CORR", "RANK", "correlation", "mid_distribution", "rank_correlation", "rank_scores"]
-
 
 def correlation(summary: Moments) -> FloatArray:
     """Return Pearson's r of the deviations from the strata's means."""

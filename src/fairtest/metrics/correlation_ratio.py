@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import GroupMoments
     from fairtest.types import FloatArray
 
-__all__ = ["ETA", "correlation_ratio"]
-
 
 def correlation_ratio(summary: GroupMoments) -> FloatArray:
     """Return η² = variation between groups / all variation, both added over strata.

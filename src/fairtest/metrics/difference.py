@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
-__all__ = ["DIFF", "difference"]
-
 
 def difference(summary: Counts) -> FloatArray:
     """Return P(o₁ | group) − P(o₁ | reference), averaged over strata by their size.

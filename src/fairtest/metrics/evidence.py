@@ -15,8 +15,6 @@ from scipy.special import chdtrc, ndtri
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["MOST", "Evidence", "from_chi_square"]
-
 MOST = 37.0
 """Where normal deviates end: beyond, tail probabilities are below 1e-300."""
 

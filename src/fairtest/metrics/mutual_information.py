@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
-__all__ = ["NMI", "normalised_information"]
-
 
 def normalised_information(summary: Counts) -> FloatArray:
     """Return MI(S, O) / min(H(S), H(O)), averaged over strata by their size.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Counts
     from fairtest.types import FloatArray
 
-__all__ = ["RATIO", "log_strength", "ratio"]
-
 
 def ratio(summary: Counts) -> FloatArray:
     """Return P(o₁ | group) / P(o₁ | reference) − 1, averaged over strata by their size.

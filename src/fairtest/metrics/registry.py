@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.metrics.evidence import Evidence
     from fairtest.types import FloatArray
 
-__all__ = ["LEVELS", "NUMBERS", "Metric", "metric", "named_metrics", "register"]
-
 LEVELS = frozenset({Kind.BINARY, Kind.CATEGORICAL, Kind.ORDERED})
 NUMBERS = frozenset({Kind.BINARY, Kind.ORDERED, Kind.NUMERIC})
 BUILT_IN = frozenset({"diff", "ratio", "nmi", "corr", "eta", "rank", "reg"})

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Regression", "linear", "multinomial"]
-
 RIDGE = 1.0
 FREE = 1e-6
 """The penalty of what is not penalised, so that a stratum without anybody of a group does no harm."""

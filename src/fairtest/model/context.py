@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, Level
 
-__all__ = ["Context", "Op", "Predicate"]
-
 
 class Op(StrEnum):
     """The comparisons a predicate can make."""

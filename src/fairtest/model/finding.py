@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from fairtest.model.context import Context, Predicate
     from fairtest.types import Interval, Level
 
-__all__ = ["CountTable", "Finding", "Group", "GroupTable", "Line", "Stratum", "Table", "Tested"]
-
 
 @dataclass(frozen=True)
 class CountTable:

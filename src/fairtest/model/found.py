@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Aggregate, Estimate
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["WIDEST", "Found", "FoundLabels", "FoundUnweighed", "SearchSettings"]
-
-
 WIDEST = 1000
 """How many populations of one depth a tree cuts further. A hundred thousand people hardly have more that are large
 enough. Ten million have a hundred times as many, and testing them all takes the power from each."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from fairtest.model.context import Context
 
-__all__ = ["Node", "Part", "tree_of"]
-
 Part: TypeAlias = Finding | Tested
 MOST_WITHOUT_TREE = 20
 """So many significant contexts are hung up beside the findings where no guided tree was grown."""

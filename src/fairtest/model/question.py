@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.metrics.registry import Metric
 
-__all__ = ["Question"]
-
 MOST_RANK_CELLS = 1 << 25
 """The most cells that the joint counts of ranks may have, over all contexts and strata."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fairtest.model.hierarchy import Node
     from fairtest.types import Level
 
-__all__ = ["AttributeReport", "ColumnNote", "DataInfo", "ErrorNote", "LabelSettings", "Report", "Reuse", "Settings"]
-
 
 @dataclass(frozen=True)
 class ColumnNote:

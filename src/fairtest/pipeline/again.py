@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from fairtest.model.context import Context
     from fairtest.reporting.assemble import AttributeResult, Results, TestChoices, TrainChoices
 
-__all__ = ["Significant", "Told", "told"]
-
 
 @dataclass(frozen=True)
 class Significant:

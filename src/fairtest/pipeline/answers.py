@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
-__all__ = ["answer", "left_out", "put", "test_settings"]
-
 
 def put(source: DataSource, question: Question, found: Found, title: str = "", *, weighted: bool = True) -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first.

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import AttributeResult
     from fairtest.search.scoring import Aggregate, Estimate
 
-__all__ = ["audit", "explain", "explain_told", "report", "test", "train"]
-
 METHODS = ("auto", "resampling")
 
 

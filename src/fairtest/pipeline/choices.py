@@ -23,23 +23,6 @@ if TYPE_CHECKING:
     from fairtest.model.found import Found
     from fairtest.search.scoring import Aggregate, Estimate
 
-__all__ = [
-    "Training",
-    "as_batch",
-    "check_joint",
-    "check_tolerance",
-    "check_trained_together",
-    "chosen_correction",
-    "counted_in_full",
-    "min_people",
-    "one_of",
-    "search_notes",
-    "title_in",
-    "train_choices",
-    "undivided",
-    "unused_choices",
-]
-
 SEARCHES = ("auto", "tree", "forest", "exhaustive")
 SCORES = ("bound", "point")
 AGGREGATES = ("max", "avg", "weighted")

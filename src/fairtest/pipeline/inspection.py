@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fairtest.data.table import Column, Table
 
-__all__ = ["inspect"]
-
 MEANT_AS_MISSING = frozenset(["?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "#n/a"])
 FEW_PEOPLE = 1000
 FEW_IN_GROUP = 30

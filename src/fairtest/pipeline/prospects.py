@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from fairtest.model.question import Question
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Prospect", "Prospects", "prospects"]
-
 FIRST_SET = 1
 BOUNDED = frozenset(["DIFF", "NMI", "CORR", "RANK", "ETA"])
 """Metrics whose effects are at most 1."""

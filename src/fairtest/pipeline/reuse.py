@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import IntArray
 
-__all__ = ["answer_again", "check_reusable", "short_list"]
-
 SHORT_LIST = 10
 """How many groups are put to a reusable test set for each protected attribute: every answer tells something."""
 CANDIDATES = 200

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from fairtest.pipeline.again import Significant
     from fairtest.progress import Tell
 
-__all__ = ["ask_again", "engine_of", "find_contexts", "known_contexts", "label_searcher", "searcher_of", "without"]
-
 KEPT = 4
 """One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
 EACH_ROW = 4096

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Comparer"]
-
 FEWEST = 20
 """With fewer people outside, a context and a larger one are the same people."""
 AT_ONCE = 20_000

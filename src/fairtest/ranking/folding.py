@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     People = NDArray[np.uint64]
 
-__all__ = ["NEAR_COPY", "fold"]
-
 NEAR_COPY = 0.5
 """Two contexts that share more than this part of the people of both are near-copies."""
 NEARLY = 0.9

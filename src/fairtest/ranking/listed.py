@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.inference.validate import Validated
     from fairtest.model.context import Context, Predicate
 
-__all__ = ["MOST_LISTED", "MOST_NODES", "listed", "others_of"]
-
 MOST_LISTED, MOST_NODES = 40, 40
 """So many significant contexts that are not findings, and so many nodes of the guided tree, are listed."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Stronger = Callable[[IntArray, IntArray], FloatArray]
 
-__all__ = ["nearest_bound", "reported", "standing_out"]
-
 VISIBLE = 0.05
 """A context stands out from a larger one if a difference like that between it and the rest of the larger one would
 come about by chance this often. From the whole population: if this holds for the share of those that stand out."""

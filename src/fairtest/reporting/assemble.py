@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 FEWEST_NAMED = 10
 """Smaller groups are not named in a sentence about several."""
 
-__all__ = ["AttributeResult", "Results", "TestChoices", "TrainChoices", "assemble"]
-
 
 @dataclass(frozen=True)
 class TrainChoices:

@@ -14,8 +14,6 @@ from fairtest.reporting.words.phrases import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["InspectedColumn", "Inspection", "Pair"]
-
 _LONGEST_NAME = 28
 
 

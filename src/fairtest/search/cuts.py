@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.model.context import Context
     from fairtest.types import Level
 
-__all__ = ["children", "conditions_of", "items", "n_splits"]
-
 
 def n_splits(axis: Axis) -> int:
     """Return the number of ways to cut an axis: between any two bins of a number, or by value."""

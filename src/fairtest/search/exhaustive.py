@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "FEWEST_OUTSIDE",
-    "LEAST_LINK",
-    "Candidates",
-    "ItemAxis",
-    "conjunctions",
-    "feasible_depth",
-    "item_axes",
-    "peaks",
-]
-
 MOST_NUMBERS = 4_000_000
 """The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
 MOST_CELLS = 1 << 25

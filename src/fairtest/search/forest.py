@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.search.tree import Choice, LookedAt, Node, Scorer
 
-__all__ = ["TREES", "choices_of", "grow_forest", "per_node"]
-
 TREES = 16
 """How many trees there are unless the user says otherwise: the most of the paper's comparison."""
 SHARE = 3

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairtest.search.tree import ChildTable, Cut, Node
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["LabelScorer", "LabelStrength", "few_splits", "in_chunks"]
-
 SPEAK = 3
 """So many of its strongest labels make the score of a context, whatever ``top_k`` is."""
 MOST_CELLS = 1 << 22

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["LabelSearcher"]
-
 MOST_CONTEXTS = 100
 """In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
 GROWN = ("tree", "forest")

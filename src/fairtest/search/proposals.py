@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
 
-__all__ = ["Searcher", "covered", "cut_short", "half_link"]
-
 Key: TypeAlias = tuple[int, ...]
 """A context by the numbers of its predicates."""
 

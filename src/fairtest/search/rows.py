@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from fairtest.search.tree import ChildTable, Cut, Node
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["RowScorer"]
-
 MOST_PEOPLE = 200_000
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Aggregate", "Estimate", "Strength", "aggregate_score", "child_sums", "picked", "rounded"]
-
 Estimate = Literal["bound", "point"]
 Aggregate = Literal["max", "avg", "weighted"]
 

@@ -37,21 +37,6 @@ if TYPE_CHECKING:
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
 
-__all__ = [
-    "ChildTable",
-    "Choice",
-    "Cut",
-    "HistogramScorer",
-    "LookedAt",
-    "Node",
-    "Scorer",
-    "Split",
-    "carried_out",
-    "grow",
-    "grown",
-    "merged",
-]
-
 ChildTable: TypeAlias = NDArray[np.int32]
 """For each cut and code of the axis it goes along, the place of the child at the next depth; −1 for none."""
 

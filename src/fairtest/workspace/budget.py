@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.assemble import Results
     from fairtest.workspace.ledger import Ledger, Setup
 
-__all__ = ["Caller", "LedgerBudget", "now"]
-
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
 """Seconds between two looks whether a test set is free, at first and after a while."""
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from fairtest.exceptions import InputError
 
-__all__ = ["packed", "unpacked"]
-
 CLASS, VALUE, PAIRS, DATE, NUMBER, LIST = "class", "value", "pairs", "date", "number", "list"
 
 

@@ -9,8 +9,6 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DECLARATIONS", "READING", "merged", "split_options"]
-
 READING = ("missing", "delimiter", "encoding", "decimal", "engine", "memory")
 """How the data is read: part of what the people are, and fixed with the workspace."""
 KINDS = ("categorical", "numeric", "ordered")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-__all__ = ["AlreadySpent", "Headline", "Kept", "Ledger", "Run", "Setup"]
-
 
 class AlreadySpent(UsageError):  # noqa: N818 - as BudgetExhausted
     """The test set was spent by somebody else; what was computed from it must not be seen."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.investigations.base import Investigation
 
-__all__ = ["asked_again", "declared_in", "question_of"]
-
 _KINDS: dict[str, type[Investigation]] = {kind.kind: kind for kind in (Testing, Discovery, ErrorProfiling)}
 
 

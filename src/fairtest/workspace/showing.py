@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import Report
     from fairtest.workspace.ledger import Kept
 
-__all__ = ["AsShown", "as_shown"]
-
 
 @dataclass(frozen=True)
 class AsShown:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-__all__ = ["FILE", "SQLiteLedger"]
-
 FILE = "workspace.sqlite"
 VERSION = 1
 PATIENCE = 60

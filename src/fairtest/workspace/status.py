@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from fairtest.workspace.ledger import Headline, Run, Setup
 
-__all__ = ["Status"]
-
 
 @dataclass(frozen=True)
 class Status:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from fairtest.workspace.ledger import Kept, Ledger, Run
     from fairtest.workspace.showing import AsShown
 
-__all__ = ["Workspace"]
-
 MUST_AGREE = ("budget", "conf", "train_size", "seed", "split", "preset")
 """What fixes the split and the levels: two descriptions of one workspace must have it in common."""
 

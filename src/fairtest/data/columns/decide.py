@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from fairtest.data.columns.declared import Declared
     from fairtest.types import Level
 
-__all__ = [
-    "FEW",
-    "Decision",
-    "Facts",
-    "Way",
-    "called",
-    "decide",
-    "named_identifier",
-    "nearly_all_differ",
-    "number_of",
-    "words",
-]
-
 FEW = 10
 """Whole numbers with at most this many different values are categories."""
 

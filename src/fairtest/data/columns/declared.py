@@ -11,8 +11,6 @@ from fairtest.exceptions import InputError, unknown_name
 if TYPE_CHECKING:
     from fairtest.types import Level
 
-__all__ = ["Declared"]
-
 
 @dataclass(frozen=True)
 class Declared:

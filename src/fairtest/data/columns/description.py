@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fairtest.data.reading.normal import RawColumn
     from fairtest.types import Level
 
-__all__ = ["Description"]
-
 
 class Description:
     """What is known of a column so far.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["AllDiffer", "Distinct", "Few", "Tally"]
-
 BUCKETS = 64
 OVERHEAD = 64
 """What a value costs besides its text, in bytes, once it is a level in Python."""

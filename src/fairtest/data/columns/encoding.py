@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = ["Encoding", "Hashed"]
-
 
 @dataclass(frozen=True)
 class Hashed:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fairtest.data.reading.normal import RawColumn
     from fairtest.types import Level
 
-__all__ = ["column_of", "finite", "in_order", "set_reason", "spelled_numbers"]
-
 FEW_ONES = 8
 """A column of 0 and 1 keeps just the rows with a 1 where those are at most one in so many."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, Level
 
-__all__ = ["are_whole", "as_floats", "at_most", "encode", "identify", "many_at_first"]
-
 SAMPLE = 2_000
 MANY = 1_000
 HUGE = 100_000

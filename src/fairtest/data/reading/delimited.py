@@ -22,8 +22,6 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["decoded", "header_of", "read_delimited", "typed", "with_points"]
-
 DELIMITERS = (",", ";", "\t", "|")
 _BOOLEANS = {"true": True, "false": False}
 SAMPLE = 1_000

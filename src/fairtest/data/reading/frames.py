@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = ["check_names", "column_names", "first_line", "library_of", "raw_column", "raw_columns"]
-
 T = TypeVar("T")
 
 

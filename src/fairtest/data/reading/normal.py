@@ -17,21 +17,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import Level
 
-__all__ = [
-    "Form",
-    "RawColumn",
-    "first_text",
-    "forms",
-    "in_form",
-    "may_be",
-    "nested",
-    "normal",
-    "nulled",
-    "objects",
-    "text",
-    "without",
-]
-
 WITH_TIMES = "with times of day"
 
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$"

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["is_pandas", "pandas_column"]
-
 
 def is_pandas(data: object, what: str = "DataFrame") -> bool:
     """Whether ``data`` is a pandas object, found out without importing pandas.

@@ -14,8 +14,6 @@ from fairtest.data.streaming.parquet import SUFFIXES, parquet_parts
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["columns_of"]
-
 BEGINNING = 1 << 18
 _GZIP = b"\x1f\x8b"
 

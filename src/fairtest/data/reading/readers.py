@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import Level
 
-__all__ = ["read_table", "values_for_missing"]
-
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 _OTHERS = {

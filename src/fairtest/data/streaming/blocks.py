@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["codes_of", "ends_of", "first_values", "level_counts", "numbers_of", "present", "taken"]
-
 
 def codes_of(column: Column) -> Iterator[tuple[int, NDArray[np.int32]]]:
     """Return the codes of a column in blocks, each with the position of its first row."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["at_ranks", "median", "signed", "unsigned"]
-
 DIGIT = 16
 """How many bits one pass over the numbers decides."""
 GATHERED = 1 << 21

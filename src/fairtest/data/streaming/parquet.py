@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["SUFFIXES", "ParquetFiles", "check_same_columns", "disagreeing", "parquet_parts", "unreadable"]
-
 SUFFIXES = (".parquet", ".pq")
 SAMPLE = 1_000
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.streamed import Reader
     from fairtest.data.table import Table
 
-__all__ = ["Partition", "ReaderPartition", "TablePartition", "partitions_of"]
-
 SHARE = 8
 """A partition with all its columns takes at most one part in so many of the memory."""
 MOST_ROWS = 1_000_000

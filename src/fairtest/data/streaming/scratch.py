@@ -17,8 +17,6 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Scratch", "on_disk"]
-
 PREFIX, LOCK = "fairtest-", "lock"
 SETTLED = 60.0
 """For how many seconds a new folder is left alone: it may not have taken its lock yet."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.partitions import Partition
     from fairtest.data.table import Table
 
-__all__ = ["Slice", "slices_of", "travelling"]
-
 SMALL = 8_000_000
 """How many bytes a slice has, about."""
 FEWEST_ROWS = 1_000

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fairtest.data.columns.encoding import Encoding
     from fairtest.data.table import Column
 
-__all__ = ["ColumnStore"]
-
 
 class ColumnStore:
     """Encoded columns in files: codes in the smallest type that holds them, numbers as float64.

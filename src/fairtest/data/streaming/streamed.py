@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.parquet import ParquetFiles
     from fairtest.types import FloatArray
 
-__all__ = ["EncodedParquet", "Reader", "StreamedColumn"]
-
 
 class Reader(Protocol):
     """Where the rows of a table are. It can be pickled."""

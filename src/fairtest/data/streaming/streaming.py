@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.streamed import Reader
     from fairtest.types import Level
 
-__all__ = ["is_parquet", "stream_table"]
-
 SHARE = 10
 """A block of the files takes at most one part in so many of the memory; encoding it takes as much again, or twice."""
 MOST_ROWS = 1_000_000

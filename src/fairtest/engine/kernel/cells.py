@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Frontier
     from fairtest.types import IntArray
 
-__all__ = [
-    "SAMPLE",
-    "Kinds",
-    "KindsFrontier",
-    "Tally",
-    "expected",
-    "keys_of",
-    "kinds_of",
-    "most_kinds",
-    "possible_kinds",
-]
-
 FEWEST_PEOPLE = 1 << 16
 """In smaller sets people are counted as they are."""
 WORTH = 2

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import IntArray
 
-__all__ = ["Descent"]
-
 BLOCK = 1 << 15
 """How many people walk together: few enough for a cache."""
 FAR = 8

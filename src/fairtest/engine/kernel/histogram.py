@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Cells", "add_up", "add_up_at", "cells_of"]
-
 
 class Cells:
     """Every row's cell of the target, and the terms that are added up there.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["among", "collapse", "distinct", "membership", "merged", "packed"]
-
 
 def membership(conditions: Sequence[Condition], size: int) -> FloatArray:
     """Return the matrix ``[condition, code]`` that is 1 where a code satisfies a condition."""

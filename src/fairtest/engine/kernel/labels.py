@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["MemoryLabelCounter", "MemoryLabelFrontier"]
-
 
 class MemoryLabelCounter:
     """Counts the people of one set who have each label. See :class:`fairtest.engine.contract.LabelCounter`.

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Condition
 
-__all__ = ["Prefix", "prefix_tree"]
-
 
 @dataclass
 class Prefix:

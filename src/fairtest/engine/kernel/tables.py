@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from fairtest.engine.kernel.prefixes import Prefix
     from fairtest.types import IntArray
 
-__all__ = ["People", "count_contexts"]
-
 MOST_JOINT = 1 << 22
 """The most cells a joint table may have."""
 MOST_CELLS = 16

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.partitions import Partition
     from fairtest.engine.local import Request
 
-__all__ = ["OnCluster"]
-
 TASKS_EACH = 2
 """Into how many tasks the partitions are grouped for each thread of the cluster: none waits long for another."""
 FEW = 16

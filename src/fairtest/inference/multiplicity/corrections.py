@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "Correction",
-    "benjamini_hochberg",
-    "benjamini_yekutieli",
-    "bonferroni",
-    "corrections",
-    "equal_levels",
-    "holm",
-]
-
 
 @dataclass(frozen=True)
 class Correction:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Covariance", "Part", "covariance"]
-
 MOST_SUMS = 6000
 """The most sums over people a family may have: their covariances are held in memory."""
 MOST_WORK = 1 << 42

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from fairtest.progress import Tell
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["JointNull", "draw_joint_null"]
-
 AT_LEVEL = 800
 """About how many draws fall below the family's level: its Monte-Carlo error is a thirtieth of it."""
 MOST_DRAWS = 1 << 18

@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Prior"]
-
 
 @dataclass(frozen=True, eq=False)
 class Prior:

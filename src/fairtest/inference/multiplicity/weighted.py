@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import BoolArray, FloatArray
 
-__all__ = ["pooled", "rank_levels", "weighted_holm"]
-
 _BLOCK, _WIDTH = 128, 1.5
 """The most hypotheses of a block, and how many standard deviations their deviates may be apart …"""
 _POINTS = np.cos(np.pi * (np.arange(6) + 0.5) / 6)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.words.phrases import Names
     from fairtest.statistics.rates.rates import Rate
 
-__all__ = ["ForestRow", "estimate_with", "forest_lines", "rate_lines"]
-
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MOST_GROUPS = 12
 _NARROWEST_PLOT, _WIDEST_PLOT = 16, 40

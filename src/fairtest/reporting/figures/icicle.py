@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from fairtest.model.hierarchy import Node
 
-__all__ = ["STEPS", "Cell", "Ramp", "cells_of", "icicle", "ramp_of"]
-
 LEVEL = 27
 """The height of a row in pixels."""
 STEPS = 6

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.words.numbers import Scale
     from fairtest.statistics.rates.rates import Rate
 
-__all__ = [
-    "FEW", "Axis", "Bar", "Box", "Column", "Segment", "Stem", "axis_over", "bar_of", "box_of", "columns_of",
-    "effect_axis", "number_axis", "rate_axis", "rates_axis", "segments_of", "stem_of",
-]  # fmt: skip
-
 _FURTHEST = 3.0
 ENOUGH = 30
 """An axis of rates makes room for the intervals of groups of so many people."""

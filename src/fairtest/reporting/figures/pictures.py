@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.words.numbers import Scale
     from fairtest.reporting.words.phrases import Names
 
-__all__ = ["figures_of"]
-
 _INK, _SOFT, _RULE = "#1b1f24", "#555b63", "#d9d5ca"
 _STRENGTH, _FIRST, _SECOND, _OTHER = "#5b4391", "#0f5f9c", "#b0520a", "#6b7078"
 _WIDTH, _PLOT, _END = 880, 330, 620

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from fairtest.reporting.figures.marks import Axis, Bar, Box, Column, Segment, Stem
 
-__all__ = ["axis_marks", "axis_style", "box_mark", "interval_mark", "label_mark", "rate_mark", "standing_boxes"]
-
 FOREST, ROW, TALL = 35, 32, 240
 """The heights of a row of a forest, of a row of a table, and of boxes side by side."""
 _ARROWS = (("0", "M-7 0 0 -6 0 6Z"), ("100", "M7 0 0 -6 0 6Z"))

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["tree_picture"]
-
 _WIDTH, _MARGIN, _TOP = 880, 12, 40
 _LINE, _ACROSS = 22, 3
 """The height of a line of the legend, and how many colours stand in one."""

@@ -11,8 +11,6 @@ from fairtest.reporting.formats.frame import COLUMNS, rows_of
 if TYPE_CHECKING:
     from fairtest.model.report import Report
 
-__all__ = ["render_csv"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -12,8 +12,6 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Shown", "report_folder", "save", "write_atomically"]
-
 
 class Shown(Protocol):
     """A report in its three forms."""

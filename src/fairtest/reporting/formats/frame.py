@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
     from fairtest.types import Interval
 
-__all__ = ["COLUMNS", "as_frame", "rows_of"]
-
 _TYPES: dict[str, type] = {
     "protected": str, "output": str, "context": str, "size": int, "metric": str, "effect": float,
     "low": float, "high": float, "low_single": float, "high_single": float,

@@ -13,8 +13,6 @@ from fairtest.reporting.views.page import page
 if TYPE_CHECKING:
     from fairtest.model.report import Report
 
-__all__ = ["render_html", "render_notebook"]
-
 
 def render_html(report: Report) -> str:
     """Return the report as a page that needs no network and no other file; its script only filters, sorts and saves."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report, Reuse
     from fairtest.types import Interval
 
-__all__ = ["SCHEMA", "as_dict", "render_json"]
-
 SCHEMA = 1
 _GROUP_COLUMNS = ["n", "mean", "deviation", "min", "q1", "median", "q3", "max"]
 _SETTINGS_FIRST = (

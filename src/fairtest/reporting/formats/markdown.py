@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.words.phrases import Names
 
-__all__ = ["render_markdown"]
-
 _MOST = 50
 """So many findings of an attribute are listed; comments on a pull request have a limit."""
 _MOST_DETAILS = 10

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Group, GroupTable, Table
     from fairtest.types import Level
 
-__all__ = ["boxed", "display_width", "shortened", "table_lines"]
-
 _LONGEST_NAME = 28
 _MOST_ROWS = 40
 _QUANTILES = ("min", "q1", "median", "q3", "max")

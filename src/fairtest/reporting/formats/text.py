@@ -10,7 +10,7 @@ from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.views.label_tables import label_lines
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.impact import impact_words, law_words
+from fairtest.reporting.words.impact import four_fifths, impact_words, law_words
 from fairtest.reporting.words.numbers import base_metric, count, p_statement, rate, scale_for
 from fairtest.reporting.words.phrases import one_line
 from fairtest.reporting.words.reused import confirmation
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.words.numbers import Scale
-
-__all__ = ["render_text"]
 
 _NARROWEST = 40
 
@@ -207,7 +205,7 @@ def _four_fifths(report: Report, finding: Finding) -> str:
     impact = impact_words(report, finding)
     if impact is None:
         return ""
-    fact = guide.four_fifths(report, finding)
+    fact = four_fifths(report, finding)
     return fact if (finding.ratio or 0.0) <= 1 else f"impact ratio {impact[0]}, {fact}"
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["finding_view", "marked"]
-
 View = dict[str, Any]
 Fact = tuple[str, str, str]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["forest_row", "forest_view", "measured"]
-
 View = dict[str, Any]
 
 

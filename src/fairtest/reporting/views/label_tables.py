@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["Block", "label_blocks", "label_lines", "label_view", "unconfirmed"]
-
 MOST_GROUPS = 6
 """With more groups than this, the one a label goes with is shown beside all others together."""
 PLAIN = Names()

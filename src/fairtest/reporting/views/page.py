@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
 
-__all__ = ["page"]
-
 View = dict[str, Any]
 _LONG, _MANY = 5, 50
 """From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import Report
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["strata_view"]
-
 View = dict[str, Any]
 MOST_OPEN = 12
 """More strata than this are drawn one by one only when asked for."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Table
     from fairtest.reporting.words.phrases import Names
 
-__all__ = ["table_view"]
-
 View = dict[str, Any]
 _MOST_OUTPUTS = 4
 

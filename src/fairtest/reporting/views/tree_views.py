@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.figures.icicle import Ramp
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["tree_view"]
-
 View = dict[str, Any]
 _SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 

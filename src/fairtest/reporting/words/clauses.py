@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Group
     from fairtest.reporting.words.rate_clauses import Case
 
-__all__ = ["clause"]
-
 
 def clause(case: Case) -> str:
     """Return the clause of a finding whose effect is defined, with its full stop."""

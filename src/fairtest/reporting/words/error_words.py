@@ -15,8 +15,6 @@ from fairtest.types import Kind
 if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
 
-__all__ = ["error_note", "names_for"]
-
 _JUDGEMENTS = {
     CORRECT: Outcome("get a correct prediction", "the share of correct predictions"),
     INCORRECT: Outcome("get a wrong prediction", "the share of wrong predictions"),

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.reporting.words.impact import four_fifths
 from fairtest.reporting.words.numbers import base_metric, count
 from fairtest.reporting.words.phrases import distinct_columns, joined, level_words, one_line
 from fairtest.reporting.words.reused import how_done, promise, whose_numbers
@@ -17,30 +16,6 @@ if TYPE_CHECKING:
 
     from fairtest.model.finding import Finding, Stratum
     from fairtest.model.report import AttributeReport, ColumnNote, Report
-
-__all__ = [
-    "answer",
-    "base_name",
-    "columns_used",
-    "eyebrow",
-    "four_fifths",
-    "funnel",
-    "how_sure",
-    "interval_level",
-    "left_out",
-    "left_out_columns",
-    "left_out_line",
-    "measured_set",
-    "method",
-    "metric_label",
-    "metric_name",
-    "metric_notes",
-    "per_cent",
-    "settings_lines",
-    "share_of",
-    "stratum_words",
-    "title",
-]  # fmt: skip
 
 _FALSE_DISCOVERY = ("benjamini", "bh", "by", "fdr")
 

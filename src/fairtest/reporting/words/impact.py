@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.report import Report
 
-__all__ = ["FOUR_FIFTHS", "LEAST_SHARE", "four_fifths", "impact_ratios", "impact_words", "law_words"]
-
 FOUR_FIFTHS = 0.8
 LEAST_SHARE = 0.02
 """Groups that are a smaller part of the people have no ratio, and are not what others are compared with."""

@@ -15,25 +15,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import Interval
 
-__all__ = [
-    "P_FLOOR",
-    "UNDEFINED",
-    "Scale",
-    "base_metric",
-    "count",
-    "decimals_for",
-    "digits",
-    "fixed",
-    "p_statement",
-    "p_value",
-    "quantity",
-    "rate",
-    "rates_in_words",
-    "scale_for",
-    "typeset",
-    "typeset_p",
-]
-
 UNDEFINED = "–"
 P_FLOOR = 1e-300
 NARROW = "\u202f"

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import CountTable, Finding, Group, GroupTable
     from fairtest.types import Level
 
-__all__ = [
-    "Names", "Outcome", "big_groups", "capitalised", "context_words", "fitted_at", "joined", "level_words",
-    "line_words", "named_groups", "outcome_words", "rates_of", "spoken", "told_row", "totals", "who",
-]  # fmt: skip
-
 _SMALL = (
     "no",
     "one",

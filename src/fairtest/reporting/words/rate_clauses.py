@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from fairtest.reporting.words.numbers import Scale
     from fairtest.reporting.words.phrases import Names
 
-__all__ = [
-    "NOT_CLEAR", "Case", "difference", "information", "is_two_by_two", "own", "ratio", "share_phrases", "shares_clause",
-]  # fmt: skip
-
 NOT_CLEAR = "not distinguishable from none"
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import Report, Reuse
     from fairtest.reporting.words.numbers import Scale
 
-__all__ = ["confirmation", "how_done", "promise", "whose_numbers"]
-
 
 def whose_numbers(report: Report) -> str:
     """Return of whom the numbers are, and what the test set adds."""

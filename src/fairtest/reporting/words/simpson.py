@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
     from fairtest.reporting.words.phrases import Names
 
-__all__ = ["SIMPSON", "simpson_note"]
-
 SIMPSON = "The direction turns: Simpson’s paradox."
 
 _LARGE = 30

@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum, Table
     from fairtest.model.report import AttributeReport, Report
 
-__all__ = [
-    "Names",
-    "headline",
-    "highlights",
-    "is_clear",
-    "nothing_found",
-    "sentence",
-    "sentence_in",
-    "strongest",
-    "verdict",
-]
-
 _SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 _FEW = 30
 

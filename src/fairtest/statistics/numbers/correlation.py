@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["CentralSums", "correlation", "correlation_interval", "correlation_p", "smaller_group", "two_valued"]
-
 _PERFECT = 1e-12
 """Correlations whose square is this close to 1 are perfect: what is missing is rounding error."""
 

@@ -12,8 +12,6 @@ from fairtest.statistics.numerics.rules import Alpha, Bounds, clip_p, per_contex
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["fisher_z_interval", "fisher_z_p", "t_quantile"]
-
 
 def t_quantile(alpha: Alpha, df: FloatArray) -> FloatArray:
     """Return the t that a Student variable exceeds in absolute value with probability ``alpha``.

@@ -39,8 +39,6 @@ from fairtest.statistics.tables.noncentral import noncentrality_high, noncentral
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Groups", "brown_forsythe_p", "eta_interval", "eta_squared"]
-
 
 @dataclass(frozen=True)
 class Groups:

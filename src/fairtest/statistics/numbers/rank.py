@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["spearman", "spearman_interval", "spearman_p"]
-
 NUMBERS_AT_ONCE = 1 << 16
 """How large the tables may be that are worked on together: few enough numbers for a cache."""
 _PERFECT = 1e-14

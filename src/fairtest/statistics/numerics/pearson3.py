@@ -10,8 +10,6 @@ from scipy import special
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["skewed_deviate", "skewed_tail"]
-
 _NEARLY_NORMAL = 1e-4
 _SMALLEST = 1e-6
 

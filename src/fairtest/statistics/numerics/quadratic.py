@@ -28,8 +28,6 @@ from scipy.special import ndtr, ndtri
 if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
-__all__ = ["SumOfSquares"]
-
 NEGLIGIBLE = 1e-9
 """Smaller eigenvalues, as parts of the largest, are rounding error."""
 SADDLES = np.concatenate((-np.geomspace(1e3, 0.1, 16), 1 - np.geomspace(1.05, 8e-3, 48)))

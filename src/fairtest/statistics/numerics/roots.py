@@ -9,8 +9,6 @@ import numpy as np
 
 from fairtest.types import FloatArray, IntArray
 
-__all__ = ["Increasing", "increasing_root"]
-
 Increasing: TypeAlias = Callable[[FloatArray, IntArray], FloatArray]
 """``function(x, rows)``: the value at ``x[i]`` of the function that belongs to context ``rows[i]``."""
 

@@ -9,17 +9,6 @@ from scipy import special
 
 from fairtest.types import BoolArray, FloatArray
 
-__all__ = [
-    "P_FLOOR",
-    "Alpha",
-    "Bounds",
-    "clip_p",
-    "normal_quantile",
-    "per_context",
-    "scatter",
-    "widen_to_zero",
-]
-
 P_FLOOR = 1e-300
 """No p-value is smaller: zero would be a claim that no data can support."""
 

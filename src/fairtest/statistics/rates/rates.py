@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import CountTable
     from fairtest.types import Interval
 
-__all__ = ["Rate", "rates_with_intervals", "wilson"]
-
 _Z = 1.959963984540054
 """The intervals of rates stand at 95 %, each by itself: they describe, the test decides."""
 

@@ -40,16 +40,6 @@ from fairtest.statistics.rates.score_models import RatioTables, StratifiedTables
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = [
-    "difference",
-    "difference_interval",
-    "difference_p",
-    "difference_tails",
-    "ratio",
-    "ratio_interval",
-    "ratio_p",
-]
-
 
 def difference(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> FloatArray:
     r"""Return the difference of two rates, averaged over strata with weights :math:`N_e / \sum N_e`.

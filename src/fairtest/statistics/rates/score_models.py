@@ -16,8 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["RatioTables", "StratifiedTables"]
-
 
 @dataclass(frozen=True)
 class StratifiedTables:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["bca_from_rows", "bca_from_table", "draws_for"]
-
 FEWEST_DRAWS, MOST_DRAWS = 2_000, 200_000
 MOST_JACKKNIFED = 500
 """Evaluations of the effect that the jackknife of people may cost; beyond, people are deleted in groups."""

@@ -12,8 +12,6 @@ from fairtest.statistics.tables.random_tables import chunks
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["OneWaySampler"]
-
 
 class OneWaySampler:
     """Permutation test of the variation between groups, the numbers shuffled within strata.

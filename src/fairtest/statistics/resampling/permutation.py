@@ -26,8 +26,6 @@ from fairtest.statistics.tables.random_tables import chunks, permuted_counts, ra
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["CorrelationSampler", "GSampler", "RowSampler", "TableSampler", "evaluate", "strata_order"]
-
 TIE = 1e-9
 _ROUNDING = 1e-12
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Moments: TypeAlias = tuple[Any, Any, Any]
 
-__all__ = ["exact_moments", "exact_p"]
-
 TIE = 1e-12
 """Tables whose Σ n·log n is within this part of the observed one are as extreme as it."""
 MOST_WORK = 1 << 19

@@ -18,22 +18,9 @@ from scipy import special
 
 from fairtest.statistics.numerics.rules import Alpha, Bounds, clip_p, normal_quantile, per_context, scatter
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
-from fairtest.statistics.tables.null_moments import g_null_moments_2x2
 
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
-
-__all__ = [
-    "conditional_nmi",
-    "conditional_nmi_interval",
-    "conditional_nmi_p",
-    "g_null_moments_2x2",
-    "g_statistic",
-    "g_test_p",
-    "nmi",
-    "nmi_interval",
-    "smallest_expected",
-]
 
 _SPARSE = 5.0
 """Below this smallest expected count the χ² distribution of G is not trusted."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["log_factorial", "x_log_x"]
-
 _LARGEST_LOOKUP = 2**18
 
 

@@ -18,8 +18,6 @@ from fairtest.statistics.numerics.roots import increasing_root
 if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["noncentrality_high", "noncentrality_low"]
-
 _WIDEST = 15.0
 """Beyond so many deviations the normal form is exact enough, and the mixture would need too many terms."""
 _BLOCK = 2_000_000

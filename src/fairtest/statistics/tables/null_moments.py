@@ -10,8 +10,6 @@ from scipy import special
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["g_null_moments_2x2"]
-
 _BLOCK = 1_000_000
 _REACH = 12.0
 

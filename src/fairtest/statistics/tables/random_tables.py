@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from fairtest.types import FloatArray, IntArray
 
-__all__ = ["chunks", "g_null_moments", "permuted_counts", "random_tables"]
-
 CELLS_AT_ONCE = 2**18
 """Cells drawn at once: enough to hide the cost of a call, few enough to stay near the processor's cache."""
 
