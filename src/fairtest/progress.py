@@ -1,4 +1,4 @@
-"""How long work says how far it is."""
+"""How far long work has come: callbacks that are told the share done, and how a user's function becomes one."""
 
 from __future__ import annotations
 
@@ -8,49 +8,51 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Tell: TypeAlias = "Callable[[float], None]"
-"""Told now and then which share of some work is done, from 0 to 1."""
+Progress: TypeAlias = "Callable[[float], None]"
+"""Called now and then with the share of some work that is done, from 0 to 1. What it raises ends the work."""
 
 
-class Progress(Protocol):
-    """Told what is being done, and now and then which share of it is done, from 0 to 1."""
+class StageProgress(Protocol):
+    """Called with the stage that is under way and, now and then, the share of it that is done, from 0 to 1."""
 
     def __call__(self, text: str, share: float | None = None, /) -> None:
-        """Take note of it."""
+        """Take note of the stage and the share."""
 
 
-def as_progress(given: Callable[..., None] | None) -> Progress:
-    """Return what can be told of progress: a function of a text hears of each new text only, None of nothing.
+def as_stage_progress(function: Callable[..., None] | None) -> StageProgress:
+    """Return what a user gave as ``progress`` in its full form.
+
+    A function of one argument is called once for each stage, with its text; None is never called.
 
     Examples
     --------
-    >>> tell = as_progress(print)  # print takes any number of arguments
-    >>> tell("searching", 0.5)
+    >>> progress = as_stage_progress(print)  # print takes any number of arguments
+    >>> progress("searching", 0.5)
     searching 0.5
-    >>> said = []
-    >>> tell = as_progress(lambda text: said.append(text))
+    >>> texts = []
+    >>> progress = as_stage_progress(lambda text: texts.append(text))
     >>> for share in (0.0, 0.5, 1.0):
-    ...     tell("searching", share)
-    >>> said
+    ...     progress("searching", share)
+    >>> texts
     ['searching']
     """
-    if given is None:
+    if function is None:
         return lambda _text, _share=None, /: None
-    return given if _takes_two(given) else _TextOnly(given)
+    return function if _takes_two(function) else _TextOnly(function)
 
 
 def silent(_share: float, /) -> None:
-    """Tell nobody."""
+    """Do nothing: the progress of work that nobody watches."""
 
 
-def share_of(progress: Progress, text: str) -> Tell:
-    """Return what tells of the share done of one thing; it never goes back.
+def progress_of_stage(progress: StageProgress, text: str) -> Progress:
+    """Return the progress of one stage; the share it passes on never goes back.
 
     Examples
     --------
-    >>> tell = share_of(as_progress(print), "searching")
+    >>> searching = progress_of_stage(as_stage_progress(print), "searching")
     >>> for share in (0.0, 0.5, 0.25, 1.5):
-    ...     tell(share)
+    ...     searching(share)
     searching 0.0
     searching 0.5
     searching 0.5
@@ -58,40 +60,40 @@ def share_of(progress: Progress, text: str) -> Tell:
     """
     most = 0.0
 
-    def tell(share: float, /) -> None:
+    def pass_on(share: float, /) -> None:
         nonlocal most
         most = min(max(most, share), 1.0)
         progress(text, most)
 
-    return tell
+    return pass_on
 
 
-def part(tell: Tell, number: int, of: int) -> Tell:
-    """Return what tells of one of several parts of some work, counted from 0.
+def progress_of_step(progress: Progress, number: int, steps: int) -> Progress:
+    """Return the progress of one of several equal steps of some work, numbered from 0.
 
     Examples
     --------
-    >>> second = part(print, 1, 4)
+    >>> second = progress_of_step(print, 1, 4)
     >>> second(0.0), second(1.0)
     0.25
     0.5
     (None, None)
     """
-    return lambda share, /: tell((number + share) / of)
+    return lambda share, /: progress((number + share) / steps)
 
 
 class _TextOnly:
-    """Tells a function of one argument what is being done, once."""
+    """Calls a function of one argument whenever a new stage begins."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, function: Callable[[str], None]) -> None:
+        self._function = function
         self._last: str | None = None
 
     def __call__(self, text: str, _share: float | None = None, /) -> None:
         """Pass on a text that is new."""
         if text != self._last:
             self._last = text
-            self._tell(text)
+            self._function(text)
 
 
 def _takes_two(function: Callable[..., None]) -> bool:

@@ -35,8 +35,8 @@ def time_left(share: float | None, seconds: float) -> str:
 class StatusLine:
     """Shows what is being done, how far it is and how long it will take; wiped at the end.
 
-    It is a :class:`fairtest.progress.Progress`: called with a text and perhaps a share. It shows only on a terminal,
-    only once the work has taken a second, and never if ``quiet``.
+    It is a :class:`fairtest.progress.StageProgress`: called with a text and perhaps a share. It shows only on a
+    terminal, only once the work has taken a second, and never if ``quiet``.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import FloatArray, IntArray
 
 
@@ -39,8 +39,8 @@ class Batch:
         Where randomness starts.
     memo
         What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
-    tell
-        Told how far long work on the batch is.
+    progress
+        Called now and then with the share of long work on the batch that is done.
     """
 
     metric: Metric
@@ -48,7 +48,7 @@ class Batch:
     fetch: Callable[[Sequence[int]], Iterator[Rows]]
     seed: int
     memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
-    tell: Tell = silent
+    progress: Progress = silent
 
     def __len__(self) -> int:
         return len(self.size)
@@ -108,7 +108,7 @@ class Batch:
         def fetch(some: Sequence[int]) -> Iterator[Rows]:
             return self.fetch([places[i] for i in some])
 
-        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.tell)
+        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
         """Return a sampler that draws from :meth:`generator`."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.inference.validate import Estimates, Validated
     from fairtest.model.finding import Table
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
 
 TABLE_BINS, BOX_BINS = 5, 10
@@ -54,12 +54,12 @@ class Describer:
         else:
             self._target = Target(self._by, measured, question.strata, SummaryKind.COUNTS)
 
-    def findings(self, contexts: Sequence[int], tell: Tell = silent) -> list[Finding]:
+    def findings(self, contexts: Sequence[int], progress: Progress = silent) -> list[Finding]:
         """Return the findings of some contexts (0 is the whole population)."""
         made = []
         described_by = zip(contexts, self._ratios(contexts), self._tables(contexts), strict=True)
         for number, (i, two, (table, of_stratum)) in enumerate(described_by):
-            tell(number / len(contexts))
+            progress(number / len(contexts))
             made.append(self._finding(i, two, table, of_stratum))
         return made
 

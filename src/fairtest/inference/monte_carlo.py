@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray
 
 UNSETTLED = 1e-4
@@ -74,7 +74,7 @@ def sequential_p_values(
     growth: int = 2,
     most: int | None = None,
     adjust: Callable[[FloatArray], FloatArray] = holm,
-    tell: Tell = silent,
+    progress: Progress = silent,
 ) -> FloatArray:
     """Return the p-value of each sampler, drawing until its decision within the family is settled.
 
@@ -102,8 +102,8 @@ def sequential_p_values(
         The cap; None chooses it by :func:`most_draws`.
     adjust
         The correction, of the p-values of ``samplers`` followed by ``fixed_p``; it must be monotone.
-    tell
-        Told now and then how far the rounds are, as if all were needed.
+    progress
+        Called now and then with the share of the rounds that is done, as if all were needed.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def sequential_p_values(
     while pending.any():
         places = np.flatnonzero(pending).tolist()
         for number, i in enumerate(places):
-            tell((done + number / len(places)) / rounds)
+            progress((done + number / len(places)) / rounds)
             count = int(min(max((growth - 1) * drawn[i], first), cap - drawn[i]))
             hits[i] += samplers[i].draw(count, children[i])
             drawn[i] += count

@@ -64,7 +64,7 @@ class Resampling:
         low, high = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
         levels = per_context(alpha, len(batch))
         for i in np.flatnonzero(~np.isnan(batch.effect)).tolist():
-            batch.tell(i / len(batch))
+            batch.progress(i / len(batch))
             level = float(levels[i])
             low[i], high[i] = self._bounds(batch, i, level, min(draws_for(level), 20_000))
         return widen_to_zero(low, high, p, alpha)

@@ -18,7 +18,7 @@ from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.procedures import procedure_for
 from fairtest.inference.recentre import test_summary
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.statistics.numerics.rules import clip_p
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fairtest.inference.procedures import Procedure
     from fairtest.model.context import Context
     from fairtest.model.question import Question
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOST_DRAWS = 1 << 17
@@ -191,9 +191,13 @@ class _Member:
         return left
 
 
-def validate(engine: Engine, asked: Sequence[Asked], settings: TestSettings, tell: Tell = silent) -> list[Validated]:
+def validate(
+    engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress = silent
+) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested."""
-    counting, testing, joining, drawing, measuring = (part(tell, stage, STAGES) for stage in range(STAGES))
+    counting, testing, joining, drawing, measuring = (
+        progress_of_step(progress, stage, STAGES) for stage in range(STAGES)
+    )
     summaries = _counted(engine, asked, settings, counting)
     family: list[_Member] = []
     smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
@@ -230,10 +234,10 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     return measured
 
 
-def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, tell: Tell) -> list[Summary]:
+def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress) -> list[Summary]:
     summaries = []
     for number, a in enumerate(asked):
-        tell(number / len(asked))
+        progress(number / len(asked))
         summaries.append(a.counted(engine, settings.number))
     return summaries
 
@@ -252,7 +256,7 @@ def _measured(batch: Batch, settings: TestSettings) -> Estimates:
 
 
 def _joint_null(
-    engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings, tell: Tell
+    engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings, progress: Progress
 ) -> JointNull:
     """Draw what the p-values of the family would be together if there were no association."""
     questions = [a for a in asked for _ in range(1 if a.target.strata is None else 2)]
@@ -262,8 +266,8 @@ def _joint_null(
         tested[list(member.drawn.places)] = True
         parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
     size = sum(len(part.batch) for part in parts)
-    known = covariance(engine, settings.number, parts, part(tell, 0, 2))
-    return draw_joint_null(known, size, settings.level, settings.seed, part(tell, 1, 2))
+    known = covariance(engine, settings.number, parts, progress_of_step(progress, 0, 2))
+    return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))
 
 
 def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
@@ -307,7 +311,7 @@ def _n_strata(summary: Summary) -> int:
     return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
 
 
-def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell: Tell) -> None:
+def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, progress: Progress) -> None:
     """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
     if not any(member.drawn.places for member in family):
         return
@@ -332,7 +336,7 @@ def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell:
         alpha=settings.level,
         rng=rng,
         adjust=adjust,
-        tell=tell,
+        progress=progress,
         **({} if len(known) <= ALL_INTERVALS else {"first": 1024, "growth": 8}),
         most=_most_draws(sum(getattr(s, "cost", 1.0) for _, s in drawn), settings),
     )
@@ -378,7 +382,7 @@ def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
     )
 
 
-def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, tell: Tell) -> list[Estimates]:
+def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, progress: Progress) -> list[Estimates]:
     everything = np.concatenate([member.p for member in family])
     places = np.cumsum([len(m.p) for m in family])[:-1]
     adjusted = np.split(settings.correction.adjust(everything, prior), places)
@@ -392,22 +396,22 @@ def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, 
             with np.errstate(invalid="ignore"):
                 wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
             wanted[member.populations] = True
-        told = part(tell, number, len(family))
-        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings, told))
+        here = progress_of_step(progress, number, len(family))
+        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings, here))
     return estimates
 
 
 def _member_estimates(
-    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings, tell: Tell
+    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings, progress: Progress
 ) -> Estimates:
     """Return the numbers of a batch; in large families, intervals only of what is significant."""
     batch = member.batch
-    few = replace(batch.take(wanted), tell=part(tell, 0, 2))
-    again = replace(few, tell=part(tell, 1, 2))
-    few.tell(0.0)
+    few = replace(batch.take(wanted), progress=progress_of_step(progress, 0, 2))
+    again = replace(few, progress=progress_of_step(progress, 1, 2))
+    few.progress(0.0)
     low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
     low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
-    again.tell(0.0)
+    again.progress(0.0)
     low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], settings.level)
     notes: list[tuple[str, ...]] = [()] * len(batch)
     for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):

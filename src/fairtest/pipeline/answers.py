@@ -17,7 +17,7 @@ from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import FoundLabels
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.found import Found
     from fairtest.model.question import Question
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
@@ -64,17 +64,17 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
 
 
 def answer(
-    source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int, tell: Tell = silent
+    source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int, progress: Progress = silent
 ) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     settings = test_settings(source, choices, min_size)
-    validated = validate(engine_of(source), asked, settings, part(tell, 0, 2))
-    describing = part(tell, 1, 2)
+    validated = validate(engine_of(source), asked, settings, progress_of_step(progress, 0, 2))
+    describing = progress_of_step(progress, 1, 2)
     results = []
     for number, v in enumerate(validated):
-        told = part(describing, number, len(validated))
+        here = progress_of_step(describing, number, len(validated))
         labels = isinstance(v.asked, LabelAsked)
-        results.append((label_results if labels else attribute_result)(source, v, choices, told))
+        results.append((label_results if labels else attribute_result)(source, v, choices, here))
     return results
 
 
@@ -116,7 +116,7 @@ def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) 
 
 
 def label_results(
-    source: DataSource, validated: Validated, choices: TestChoices, tell: Tell = silent
+    source: DataSource, validated: Validated, choices: TestChoices, progress: Progress = silent
 ) -> AttributeResult:
     """Return what the test set says of labels: those over everybody first, then those in contexts.
 
@@ -129,7 +129,7 @@ def label_results(
         clear = [bool(v.contexts.p[0] <= choices.level) for v in answers]
         told = [bool((v.contexts.p <= choices.level).any()) for v in answers]
     results = {
-        i: attribute_result(source, v, choices, part(tell, i, len(answers)))
+        i: attribute_result(source, v, choices, progress_of_step(progress, i, len(answers)))
         for i, v in enumerate(answers)
         if told[i] or i in asked.strongest
     }
@@ -182,7 +182,7 @@ test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, what
 
 
 def attribute_result(
-    source: DataSource, validated: Validated, choices: TestChoices, tell: Tell = silent
+    source: DataSource, validated: Validated, choices: TestChoices, progress: Progress = silent
 ) -> AttributeResult:
     """Return what the test set says of one question."""
     engine = engine_of(source)
@@ -190,9 +190,9 @@ def attribute_result(
     with np.errstate(invalid="ignore"):
         significant = estimates.p <= choices.level
     describer = Describer(engine, source, choices.number, choices.level, validated)
-    tell(0.0)
+    progress(0.0)
     groups = _shown(source, validated, significant, choices)
-    population, *findings = describer.findings([0, *(i for i, *_ in groups)], part(tell, 1, 2))
+    population, *findings = describer.findings([0, *(i for i, *_ in groups)], progress_of_step(progress, 1, 2))
     missing, outside = left_out(engine, choices.number, asked)
     return AttributeResult(
         question=asked.question,

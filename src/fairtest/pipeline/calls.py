@@ -32,7 +32,7 @@ from fairtest.pipeline.choices import (
 )
 from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
-from fairtest.progress import as_progress, share_of
+from fairtest.progress import as_stage_progress, progress_of_stage
 from fairtest.reporting.assemble import Results, TestChoices, assemble
 from fairtest.reporting.formats.files import report_folder, save
 
@@ -108,17 +108,17 @@ def train(
         source.seed,
         None if choices.preset == "paper" else WIDEST,
     )
-    tell = as_progress(progress)
+    stages = as_stage_progress(progress)
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
     trained = []
     for investigation in batch:
         found = []
         for question in investigation.questions:
-            told = share_of(tell, f"searching contexts for {question.protected.name}")
-            told(0.0)
+            searching = progress_of_stage(stages, f"searching contexts for {question.protected.name}")
+            searching(0.0)
             with in_question(title_in(batch, investigation)):
-                found.append(find_contexts(source, without(question, outputs), settings, told))
-            told(1.0)
+                found.append(find_contexts(source, without(question, outputs), settings, searching))
+            searching(1.0)
         trained.append(Training(choices, tuple(found)))
     for investigation, training in zip(batch, trained, strict=True):
         investigation.training, investigation.results = training, None
@@ -181,18 +181,20 @@ def test(
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
-    told = share_of(as_progress(progress), f"testing {sum(len(a.contexts) for a in asked):,} contexts")
-    told(0.0)
+    testing = progress_of_stage(
+        as_stage_progress(progress), f"testing {sum(len(a.contexts) for a in asked):,} contexts"
+    )
+    testing(0.0)
     min_size = trainings[0].choices.min_size
     with source.budget.draw() as number:
         choices = TestChoices(number, source.level, chosen.name, method, preset, tolerance)
         if source.reuse:
             looked_at = [found.looked_at for training in trainings for found in training.found]
-            answers, reuse = answer_again(source, asked, looked_at, choices, min_size, told)
+            answers, reuse = answer_again(source, asked, looked_at, choices, min_size, testing)
             choices = replace(choices, reuse=reuse)
         else:
-            answers = answer(source, asked, choices, min_size, told)
-            told(1.0)
+            answers = answer(source, asked, choices, min_size, testing)
+            testing(1.0)
         results = _results(batch, choices, answers)
         source.budget.keep(number, list(zip(batch, results, strict=True)))
     for investigation, made in zip(batch, results, strict=True):

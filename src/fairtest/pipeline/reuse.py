@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.validate import Asked, TestSettings, Validated
     from fairtest.model.finding import Finding
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.reporting.assemble import TestChoices
     from fairtest.types import IntArray
 
@@ -91,7 +91,7 @@ def answer_again(
     looked_at: Sequence[int],
     choices: TestChoices,
     min_size: int,
-    tell: Tell = silent,
+    progress: Progress = silent,
 ) -> tuple[list[AttributeResult], Reuse]:
     """Put everything asked to the test set, as one family, and note what the answer tells."""
     budget = source.budget
@@ -100,7 +100,7 @@ def answer_again(
     settings = replace(test_settings(source, choices, min_size), stratum_people=np.inf)
     expected = _expected(source, asked, looked_at, settings)
     proposed = _proposed(source, asked, settings)
-    tested = validate(engine_of(source), asked, settings, tell)
+    tested = validate(engine_of(source), asked, settings, progress)
     answers = [
         _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
         for test, train in zip(tested, proposed, strict=True)
@@ -108,7 +108,7 @@ def answer_again(
     results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
     told = bits_told(np.array([a.said for a in given]), expected)
-    tell(1.0)  # whoever wants to stop the test can do so before anything is told, not after
+    progress(1.0)  # whoever wants to stop the test can do so before anything is told, not after
     budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
     return results, Reuse(question, budget.left, before, told, budget.level)
 

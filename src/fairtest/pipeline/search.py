@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fairtest.engine.partitioned import Runner
     from fairtest.model.question import Question
     from fairtest.pipeline.again import Significant
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
 
 KEPT = 4
 """One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
@@ -67,16 +67,18 @@ def without(question: Question, columns: frozenset[str]) -> Question:
     return replace(question, contextual=tuple(c for c in question.contextual if c not in columns))
 
 
-def find_contexts(source: DataSource, question: Question, settings: SearchSettings, tell: Tell = silent) -> Found:
+def find_contexts(
+    source: DataSource, question: Question, settings: SearchSettings, progress: Progress = silent
+) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
     if isinstance(question, LabelQuestion):
-        found = label_searcher(source, question, settings, tell)
+        found = label_searcher(source, question, settings, progress)
         return found.find(question.top_k, question.min_people * source.train_size)
     if not source.split:
-        return _fixed_contexts(source, question, settings, tell)
+        return _fixed_contexts(source, question, settings, progress)
     if question.metric.summary is SummaryKind.ROWS:
-        return _contexts_by_rows(source, question, settings, tell)
-    searcher = searcher_of(source, question, settings, tell)
+        return _contexts_by_rows(source, question, settings, progress)
+    searcher = searcher_of(source, question, settings, progress)
     return {
         "auto": searcher.auto,
         "tree": searcher.tree,
@@ -85,7 +87,7 @@ def find_contexts(source: DataSource, question: Question, settings: SearchSettin
     }[settings.search]()
 
 
-def _contexts_by_rows(source: DataSource, question: Question, settings: SearchSettings, tell: Tell) -> Found:
+def _contexts_by_rows(source: DataSource, question: Question, settings: SearchSettings, progress: Progress) -> Found:
     """Search by a metric of people, which only trees can do."""
     axes, target = _axes(source, question), question.search_target(source)
 
@@ -93,16 +95,16 @@ def _contexts_by_rows(source: DataSource, question: Question, settings: SearchSe
         return RowScorer(engine_of(source), target, axes, question.metric, settings, source.table, looked_at)
 
     if settings.search == "forest":
-        return grow_forest(scorer, source.table, settings, axes, LookedAt(), settings.trees, tell)
-    return grow(scorer(), source.table, settings, tell)
+        return grow_forest(scorer, source.table, settings, axes, LookedAt(), settings.trees, progress)
+    return grow(scorer(), source.table, settings, progress)
 
 
-def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings, tell: Tell) -> Found:
+def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings, progress: Progress) -> Found:
     if question.metric.summary is SummaryKind.ROWS:
         raise InputError(
             f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
         )
-    return searcher_of(source, question, settings, tell).fixed()
+    return searcher_of(source, question, settings, progress).fixed()
 
 
 def known_contexts(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Found:
@@ -141,24 +143,24 @@ def ask_again(
 
 
 def searcher_of(
-    source: DataSource, question: Question, settings: SearchSettings | None = None, tell: Tell = silent
+    source: DataSource, question: Question, settings: SearchSettings | None = None, progress: Progress = silent
 ) -> Searcher:
     """Return what searches the training set for one question."""
     settings = settings or SearchSettings(max_depth=1, min_people=1)
     strength = Strength(question.metric, settings.estimate)
     target = question.search_target(source)
-    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table, tell)
+    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table, progress)
 
 
 def label_searcher(
-    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None, tell: Tell = silent
+    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None, progress: Progress = silent
 ) -> LabelSearcher:
     """Return what searches the training set for labels."""
     settings = settings or SearchSettings(max_depth=1, min_people=1)
     strength = Strength(question.metric, settings.estimate)
     target = question.about(0).search_target(source)
     axes = _axes(source, question)
-    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table, tell)
+    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table, progress)
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:

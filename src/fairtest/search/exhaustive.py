@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -153,7 +153,7 @@ def conjunctions(
     depth: int,
     min_people: float,
     every: bool = False,
-    tell: Tell = silent,
+    progress: Progress = silent,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
@@ -175,7 +175,7 @@ def conjunctions(
         done += comb(len(axes), k) - len(every_choice)
         joints = engine.joints(TRAIN, [[here[i].axis for i in chosen] for chosen in every_choice], target)
         for chosen, joint in zip(every_choice, joints, strict=True):
-            tell(done / sets)
+            progress(done / sets)
             done += 1
             sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
             if k == FINE_DEPTH < depth:

@@ -11,7 +11,7 @@ import hashlib
 from math import ceil
 from typing import TYPE_CHECKING
 
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.tree import grown, merged
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.model.context import Context
     from fairtest.model.found import Found, SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.tree import Choice, LookedAt, Node, Scorer
 
 TREES = 16
@@ -76,7 +76,7 @@ def grow_forest(
     axes: Sequence[Axis],
     looked_at: LookedAt,
     together: int,
-    tell: Tell = silent,
+    progress: Progress = silent,
 ) -> Found:
     """Grow all trees and return their nodes as contexts, each once.
 
@@ -91,5 +91,5 @@ def grow_forest(
     trees: list[list[Node]] = []
     batches = [choices[first : first + together] for first in range(0, len(choices), together)]
     for number, batch in enumerate(batches):
-        trees += grown(scorer_of(looked_at), table, settings, batch, part(tell, number, len(batches)))
+        trees += grown(scorer_of(looked_at), table, settings, batch, progress_of_step(progress, number, len(batches)))
     return merged(trees, looked_at)

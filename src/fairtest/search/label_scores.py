@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.engine.contract import LabelCounter
     from fairtest.model.found import SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.search.tree import ChildTable, Cut, Node
     from fairtest.types import FloatArray, IntArray
@@ -120,12 +120,12 @@ class LabelScorer:
         best = self._strength.best(self._counter.table((), self._places)[None], 0, len(self._places))
         return float(self._strength.together([best])[0])
 
-    def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], progress: Progress = silent) -> list[Split | None]:
         """Return the best cut of each node."""
         best: list[Split | None] = [None] * len(nodes)
         parent = rounded(np.array([node.strength for node in nodes]))
         for number, axis in enumerate(self._axes):
-            tell(number / len(self._axes))
+            progress(number / len(self._axes))
             asked = [i for i, node in enumerate(nodes) if node.allows(axis)]
             if not asked:
                 continue

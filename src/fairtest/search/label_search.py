@@ -21,7 +21,7 @@ from fairtest.metrics.evidence import MOST
 from fairtest.metrics.regression import linear, multinomial
 from fairtest.model.context import Context
 from fairtest.model.found import FoundLabels
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of
 from fairtest.search.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, ItemAxis, item_axes, peaks
 from fairtest.search.forest import grow_forest
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
     from fairtest.model.found import SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -80,7 +80,7 @@ class LabelSearcher:
         strength: Strength,
         settings: SearchSettings,
         table: Table,
-        tell: Tell = silent,
+        progress: Progress = silent,
     ) -> None:
         self._engine = engine
         self._target = target
@@ -93,7 +93,7 @@ class LabelSearcher:
         self._tables: dict[Context, NDArray[Any]] = {}
         self._ahead: dict[Context, NDArray[Any]] = {}
         self._looked_at: IntArray | None = None
-        self._tell = tell
+        self._progress = progress
         self._notes: tuple[str, ...] = ()
 
     def find(self, top_k: int, min_people: float) -> FoundLabels:
@@ -117,7 +117,7 @@ class LabelSearcher:
         strongest = places[first[:top_k]]
         for place in strongest.tolist():
             kept.setdefault(place, [])
-        last = part(self._tell, 2, 3)
+        last = progress_of_step(self._progress, 2, 3)
         for number, context in enumerate(self._counted(contexts, places)):
             last(number / len(contexts))
             here, link = self.evidence(context, places)
@@ -294,11 +294,11 @@ class LabelSearcher:
         def scorer(looked_at: LookedAt | None = None) -> LabelScorer:
             return LabelScorer(self._counter, strength, self._axes, places, self._settings, looked_at)
 
-        tell = part(self._tell, 0, 3)
+        progress = progress_of_step(self._progress, 0, 3)
         if self._settings.search == "forest":
-            found = grow_forest(scorer, self._table, self._settings, self._axes, LookedAt(), 1, tell)
+            found = grow_forest(scorer, self._table, self._settings, self._axes, LookedAt(), 1, progress)
         else:
-            found = grow(scorer(), self._table, self._settings, tell)
+            found = grow(scorer(), self._table, self._settings, progress)
         return list(found.contexts[1:]), found.looked_at
 
     @staticmethod
@@ -322,14 +322,14 @@ class LabelSearcher:
         scored: dict[Context, float] = {}
         looked_at = 0
         sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
-        tell = part(self._tell, 1, 3)
+        progress = progress_of_step(self._progress, 1, 3)
         for k in range(1, depth + 1):
             used = axes if k == 1 else [a.coarse() for a in axes]
             every = list(combinations(used, k))
             asked = [([a.axis for a in chosen], some) for chosen in every for some in self._chunks(chosen, places)]
             joints = self._counter.joints(asked)
             for chosen in every:
-                tell(done / sets)
+                progress(done / sets)
                 done += 1
                 score, enough = self._evaluated(chosen, places, joints)
                 looked_at += int(np.count_nonzero(enough))

@@ -13,7 +13,7 @@ from fairtest.exceptions import InputError
 from fairtest.metrics.evidence import MOST
 from fairtest.model.context import Context
 from fairtest.model.found import Found, FoundUnweighed
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of
 from fairtest.search.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
 from fairtest.search.forest import grow_forest
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
     from fairtest.model.found import SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
 
@@ -55,7 +55,7 @@ class Searcher:
         strength: Strength,
         settings: SearchSettings,
         table: Table,
-        tell: Tell = silent,
+        progress: Progress = silent,
     ) -> None:
         self._engine = engine
         self._target = target
@@ -63,11 +63,11 @@ class Searcher:
         self._strength = strength
         self._settings = settings
         self._table = table
-        self._tell = tell
+        self._progress = progress
 
     def tree(self) -> Found:
         """Return the nodes of the guided tree."""
-        found = grow(self._scorer(), self._table, self._settings, self._tell)
+        found = grow(self._scorer(), self._table, self._settings, self._progress)
         return self.weighted(replace(found, guided=frozenset(found.contexts)))
 
     def forest(self) -> Found:
@@ -75,7 +75,7 @@ class Searcher:
         people = int(self._strength.sizes(self._engine.total(TRAIN, self._target)[None], self._target)[0])
         together = max(MOST_ROWS // max(people, 1), 1)
         looked_at = LookedAt()
-        found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._tell)
+        found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._progress)
         return self.weighted(found)
 
     def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
@@ -121,7 +121,7 @@ class Searcher:
                 depth=length,
                 min_people=self._settings.min_people,
                 every=True,
-                tell=self._tell,
+                progress=self._progress,
             )
             if len(more.contexts) > MOST_FIXED:
                 break
@@ -138,7 +138,7 @@ class Searcher:
 
     def auto(self) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
-        return self._union(grow(self._scorer(), self._table, self._settings, part(self._tell, 0, 2)))
+        return self._union(grow(self._scorer(), self._table, self._settings, progress_of_step(self._progress, 0, 2)))
 
     def _union(self, tree: Found | None) -> Found:
         axes = item_axes(self._axes, self._table)
@@ -151,7 +151,7 @@ class Searcher:
             self._strength,
             depth=depth,
             min_people=self._settings.min_people,
-            tell=self._tell if tree is None else part(self._tell, 1, 2),
+            progress=self._progress if tree is None else progress_of_step(self._progress, 1, 2),
         )
         deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
         others = (Context(), *deep)

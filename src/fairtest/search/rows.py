@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.exceptions import InputError
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import children, n_splits
 from fairtest.search.scoring import aggregate_score, rounded
 from fairtest.search.tree import LookedAt, Split
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine, Rows
     from fairtest.metrics.registry import Metric
     from fairtest.model.found import SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.tree import ChildTable, Cut, Node
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -61,11 +61,11 @@ class RowScorer:
         """Return the strength in the whole population."""
         return float(self._strength(np.ones(len(self._everyone), dtype=bool)))
 
-    def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], progress: Progress = silent) -> list[Split | None]:
         """Return the best cut of each node."""
-        return [self._best(node, part(tell, number, len(nodes))) for number, node in enumerate(nodes)]
+        return [self._best(node, progress_of_step(progress, number, len(nodes))) for number, node in enumerate(nodes)]
 
-    def _best(self, node: Node, tell: Tell) -> Split | None:
+    def _best(self, node: Node, progress: Progress) -> Split | None:
         inside = np.ones(len(self._everyone), dtype=bool)
         for condition in node.conditions:
             inside &= np.isin(self._everyone.codes[condition.column], condition.codes)
@@ -73,7 +73,7 @@ class RowScorer:
         parent = rounded(np.array([node.strength]))
         axes = [axis for axis in self._axes if node.allows(axis)]
         for number, axis in enumerate(axes):
-            tell(number / len(axes))
+            progress(number / len(axes))
             if (node.place, axis.column) not in self._known:
                 self._known[node.place, axis.column] = self._candidates(axis, inside)
             strengths, size, looked_at = self._known[node.place, axis.column]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fairtest.data.holdout import TRAIN
 from fairtest.model.context import Context
 from fairtest.model.found import Found
-from fairtest.progress import part, silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import children
 from fairtest.search.scoring import aggregate_score, child_sums, picked, rounded
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
     from fairtest.model.found import SearchSettings
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
 
@@ -124,20 +124,24 @@ class Scorer(Protocol):
     def root(self) -> float:
         """Return the strength in the whole population."""
 
-    def best_splits(self, nodes: Sequence[Node], tell: Tell) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], progress: Progress) -> list[Split | None]:
         """Return the best cut of each node, None where no cut is worth it."""
 
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
         """Go one level down: people with code ``c`` on the axis of the cut ``i`` go to the place ``child[i, c]``."""
 
 
-def grow(scorer: Scorer, table: Table, settings: SearchSettings, tell: Tell = silent) -> Found:
+def grow(scorer: Scorer, table: Table, settings: SearchSettings, progress: Progress = silent) -> Found:
     """Grow one tree and return its nodes as contexts."""
-    return merged(grown(scorer, table, settings, [None], tell), scorer.looked_at)
+    return merged(grown(scorer, table, settings, [None], progress), scorer.looked_at)
 
 
 def grown(
-    scorer: Scorer, table: Table, settings: SearchSettings, choices: Sequence[Choice | None], tell: Tell = silent
+    scorer: Scorer,
+    table: Table,
+    settings: SearchSettings,
+    choices: Sequence[Choice | None],
+    progress: Progress = silent,
 ) -> list[list[Node]]:
     """Grow a tree for each choice of attributes, all of them together, and return their nodes."""
     start, everyone = scorer.root(), Context()
@@ -145,7 +149,9 @@ def grown(
     frontier = [(number, 0) for number in range(len(trees))]
     parts = _Parts(table)
     for depth in range(settings.max_depth):
-        splits = scorer.best_splits([trees[t][i] for t, i in frontier], part(tell, depth, settings.max_depth))
+        splits = scorer.best_splits(
+            [trees[t][i] for t, i in frontier], progress_of_step(progress, depth, settings.max_depth)
+        )
         below = _Below(parts)
         new: list[tuple[int, int]] = []
         for (t, i), split in zip(frontier, splits, strict=True):
@@ -162,7 +168,7 @@ def grown(
             frontier = _strongest(new, trees, settings.widest)
             scorer.looked_at.uncut += len(new) - len(frontier)
             scorer.advance(*below.only([trees[t][i] for t, i in frontier]))
-    tell(1.0)
+    progress(1.0)
     return trees
 
 
@@ -287,15 +293,15 @@ class HistogramScorer:
         """Return the strength in the whole population."""
         return float(self._strength(self._target.wrap(self._engine.total(TRAIN, self._target)[None]))[0])
 
-    def best_splits(self, nodes: Sequence[Node], tell: Tell = silent) -> list[Split | None]:
+    def best_splits(self, nodes: Sequence[Node], progress: Progress = silent) -> list[Split | None]:
         """Return the best cut of each node."""
         best: list[Split | None] = [None] * len(nodes)
         batch = max(MOST_CELLS // max(sum(self._cells(axis) for axis in self._axes), 1), 1)
         batches = range(0, max(node.place for node in nodes) + 1, batch)
         for number, first in enumerate(batches):
             at = [i for i, node in enumerate(nodes) if first <= node.place < first + batch]
-            told = part(tell, number, len(batches))
-            for i, split in zip(at, self._best_of([nodes[i] for i in at], first, told), strict=True):
+            here = progress_of_step(progress, number, len(batches))
+            for i, split in zip(at, self._best_of([nodes[i] for i in at], first, here), strict=True):
                 best[i] = split
         return best
 
@@ -303,7 +309,7 @@ class HistogramScorer:
         sums = int(np.prod(self._target.sum_shape)) if self._target.sum_shape else 1
         return axis.size * self._target.n_cells * sums
 
-    def _best_of(self, nodes: Sequence[Node], first: int, tell: Tell) -> list[Split | None]:
+    def _best_of(self, nodes: Sequence[Node], first: int, progress: Progress) -> list[Split | None]:
         """Return the best cut of each node; their places are all that there are from ``first`` on."""
         best: list[Split | None] = [None] * len(nodes)
         strength = rounded(np.array([n.strength for n in nodes]))
@@ -313,7 +319,7 @@ class HistogramScorer:
         highest = strength.copy()
         histograms = self._frontier.histograms(axes, first, first + int(place.max()) + 1)
         for number, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
-            tell(number / len(axes))
+            progress(number / len(axes))
             asking = np.flatnonzero([any_axis or node.allows(axis) for node in nodes])
             wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
             table = histogram if wanted.size == len(histogram) else histogram[wanted]

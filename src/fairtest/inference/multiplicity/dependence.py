@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine, Profiles, Rows
     from fairtest.inference.batch import Batch
     from fairtest.inference.influence import Sums
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOST_SUMS = 6000
@@ -85,7 +85,7 @@ class Covariance:
     matrix: FloatArray
 
 
-def covariance(engine: Engine, number: int, parts: Sequence[Part], tell: Tell = silent) -> Covariance:
+def covariance(engine: Engine, number: int, parts: Sequence[Part], progress: Progress = silent) -> Covariance:
     """Return the covariances of everything in the family whose people's contributions are known."""
     used = [part for part in parts if part.scored.size]
     n = sum(int(n_sums(part.batch)[part.scored].sum()) for part in used)
@@ -105,7 +105,7 @@ def covariance(engine: Engine, number: int, parts: Sequence[Part], tell: Tell = 
     )
     matrix = np.zeros((n, n))
     for chunk in _chunks(len(profiles), n):
-        tell(chunk.start / len(profiles))
+        progress(chunk.start / len(profiles))
         terms = np.concatenate([crowd.terms(chunk) for crowd in crowds])
         matrix += terms @ terms.T
     _whiten(matrix, hypothesis, np.concatenate([crowd.sums.variance for crowd in crowds]))

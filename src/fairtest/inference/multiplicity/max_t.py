@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from fairtest.inference.multiplicity.dependence import Covariance
     from fairtest.inference.multiplicity.prior import Prior
-    from fairtest.progress import Tell
+    from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 AT_LEVEL = 800
@@ -138,7 +138,9 @@ class JointNull:
         return np.full(tested.size, np.clip(level, alpha / max(members, 1), alpha))
 
 
-def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int, tell: Tell = silent) -> JointNull:
+def draw_joint_null(
+    covariance: Covariance, size: int, level: float, seed: int, progress: Progress = silent
+) -> JointNull:
     """Draw the p-values of a family of ``size`` hypotheses together, as finely as its level needs.
 
     Parameters
@@ -147,8 +149,8 @@ def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int, 
         Of those hypotheses that can be drawn.
     seed
         Where randomness starts.
-    tell
-        Told now and then which share of the draws is made.
+    progress
+        Called now and then with the share of the draws that is made.
     """
     starts = np.flatnonzero(np.diff(covariance.hypothesis, prepend=-1))
     hypotheses = covariance.hypothesis[starts]
@@ -163,7 +165,7 @@ def draw_joint_null(covariance: Covariance, size: int, level: float, seed: int, 
     threshold = np.array([_quantile(law, cap) for law in laws])
     kept: list[tuple[IntArray, IntArray, FloatArray]] = []
     for block, statistic in enumerate(_statistics(covariance.matrix, starts, draws // BLOCK, seed)):
-        tell(block * BLOCK / draws)
+        progress(block * BLOCK / draws)
         which, draw = np.nonzero(statistic >= threshold[:, None])
         p = _p_values(statistic[which, draw], which, laws)
         order = np.argsort(p)
