@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fairtest as ft
 from fairtest.model.context import Context, Op, Predicate
-from fairtest.workspace.codec import packed, unpacked
+from fairtest.workspace.codec import pack, unpack
 
 if TYPE_CHECKING:
     from fairtest.model.report import Report
@@ -30,7 +30,7 @@ LEVELS = st.one_of(st.text(), st.booleans(), st.integers(), st.floats(allow_nan=
     )
 )
 def test_plain_values_come_back_with_their_types(value: object) -> None:
-    again = unpacked(packed(value))
+    again = unpack(pack(value))
     assert again == value
     assert repr(again) == repr(value)  # True is no 1, 1 no 1.0, a list no tuple, -0.0 no 0.0
 
@@ -38,21 +38,21 @@ def test_plain_values_come_back_with_their_types(value: object) -> None:
 @given(st.text(), LEVELS)
 def test_contexts(column: str, value: object) -> None:
     context = Context((Predicate(column, Op.IS, value), Predicate(column, Op.IN, (value, "x"), order=("x", "y"))))  # type: ignore[arg-type]
-    again = unpacked(packed(context))
+    again = unpack(pack(context))
     assert again == context
     assert again.predicates[1].order == ("x", "y")
     assert isinstance(again.predicates[0].op, Op)
 
 
 def test_what_is_not_a_number() -> None:
-    low, high, none = unpacked(packed((-math.inf, math.inf, math.nan)))
+    low, high, none = unpack(pack((-math.inf, math.inf, math.nan)))
     assert (low, high) == (-math.inf, math.inf)
     assert math.isnan(none)
 
 
 def test_numbers_of_numpy_become_plain() -> None:
-    assert unpacked(packed((np.float64(0.1), np.int64(3), np.bool_(True)))) == (0.1, 3, True)
-    assert type(unpacked(packed(np.float64(0.1)))) is float
+    assert unpack(pack((np.float64(0.1), np.int64(3), np.bool_(True)))) == (0.1, 3, True)
+    assert type(unpack(pack(np.float64(0.1)))) is float
 
 
 def all_reports() -> dict[str, Report]:
@@ -80,7 +80,7 @@ def reports() -> dict[str, Report]:
 @pytest.mark.parametrize("kind", ["rates", "strata", "numbers", "errors", "notion", "labels", "reused"])
 def test_reports_of_every_kind_come_back(reports: dict[str, Report], kind: str) -> None:
     report = reports[kind]
-    again = unpacked(packed(report))
+    again = unpack(pack(report))
     assert again == report
     assert (again.to_json(), again.to_text(), again.to_html()) == (
         report.to_json(),
@@ -90,19 +90,24 @@ def test_reports_of_every_kind_come_back(reports: dict[str, Report], kind: str) 
     assert [f.sentence for f in again.populations] == [f.sentence for f in report.populations]
 
 
-@pytest.mark.parametrize("name", ["os.system", "fairtest.workspace.codec.packed", "fairtest.model.report.Nothing"])
+@pytest.mark.parametrize("name", ["os.system", "fairtest.workspace.codec.pack", "fairtest.model.report.Report"])
 def test_nothing_else_is_made(name: str) -> None:
     with pytest.raises(ft.InputError, match="does not know"):
-        unpacked(json.dumps({"class": name, "value": {}}))
+        unpack(json.dumps({"class": name, "value": {}}))
 
 
 def test_a_field_of_a_newer_version_is_an_error() -> None:
-    stored = json.loads(packed(Context()))
-    stored["value"]["colour"] = "blue"
-    with pytest.raises(ft.InputError, match=r"Context\.colour"):
-        unpacked(json.dumps(stored))
+    stored = json.loads(pack(Context()))
+    stored["value"]["value"]["colour"] = "blue"
+    with pytest.raises(ft.InputError, match=r"context\.colour"):
+        unpack(json.dumps(stored))
+
+
+def test_a_newer_schema_is_an_error() -> None:
+    with pytest.raises(ft.InputError, match="newer FairTest stored"):
+        unpack(json.dumps({"schema": 99, "value": 1}))
 
 
 def test_other_things_cannot_be_stored() -> None:
     with pytest.raises(TypeError, match="set"):
-        packed({1, 2})
+        pack({1, 2})

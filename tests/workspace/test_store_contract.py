@@ -170,7 +170,7 @@ class TestSQLite:
     def test_a_newer_file_is_refused(self, tmp_path: Path) -> None:
         SQLiteLedger.create(tmp_path, SETUP)
         with sqlite3.connect(tmp_path / FILE) as database:
-            database.execute("PRAGMA user_version = 2")
+            database.execute("PRAGMA user_version = 99")
         database.close()
         with pytest.raises(ft.InputError, match="newer FairTest"):
             SQLiteLedger.open(tmp_path)

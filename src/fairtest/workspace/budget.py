@@ -15,7 +15,7 @@ from fairtest.exceptions import BudgetExhausted
 from fairtest.pipeline.again import told
 from fairtest.reporting.assemble import assemble
 from fairtest.version import __version__
-from fairtest.workspace.codec import packed
+from fairtest.workspace.codec import pack
 from fairtest.workspace.ledger import Headline, Kept, Run
 from fairtest.workspace.questions import question_of
 
@@ -132,8 +132,8 @@ class LedgerBudget(Budget):
         return Kept(
             headline,
             question_of(investigation, self._declared),
-            packed(told(results)),
-            packed(report),
+            pack(told(results)),
+            pack(report),
             report.to_json(),
             report.to_text(),
             report.to_html(),

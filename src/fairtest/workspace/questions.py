@@ -9,7 +9,7 @@ from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
-from fairtest.workspace.codec import packed, unpacked
+from fairtest.workspace.codec import pack, unpack
 
 if TYPE_CHECKING:
     from fairtest.data.source import DataSource
@@ -35,7 +35,7 @@ def question_of(investigation: Investigation, declared: dict[str, Any]) -> str:
     if isinstance(investigation, ErrorProfiling):
         arguments |= {"ground_truth": investigation.ground_truth, **_errors(investigation)}
     by = list(investigation.explained_by)
-    return json.dumps({"kind": investigation.kind, "arguments": arguments, "by": by, "declared": packed(declared)})
+    return json.dumps({"kind": investigation.kind, "arguments": arguments, "by": by, "declared": pack(declared)})
 
 
 def _errors(investigation: ErrorProfiling) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _errors(investigation: ErrorProfiling) -> dict[str, Any]:
 
 def declared_in(question: str) -> dict[str, Any]:
     """Return what was declared about columns when a question was put."""
-    declared: dict[str, Any] = unpacked(json.loads(question)["declared"])
+    declared: dict[str, Any] = unpack(json.loads(question)["declared"])
     return declared
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.exceptions import UsageError
 from fairtest.version import __version__
-from fairtest.workspace.codec import unpacked
+from fairtest.workspace.codec import unpack
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -70,5 +70,5 @@ def as_shown(kept: Kept, version: str) -> Report | AsShown:
     """Return a report that shows itself as it did; that of another version as it was stored, byte for byte."""
     if version != __version__:
         return AsShown(kept, version)
-    report: Report = unpacked(kept.document)
+    report: Report = unpack(kept.document)
     return report

@@ -1,6 +1,6 @@
 """The ledger in one SQLite file.
 
-Schema (version 1, in ``PRAGMA user_version``)
+Schema (``PRAGMA user_version``; 2 differs from 1 in how the JSON names classes only: see ``codec.py``)
 
 ``workspace``
     One row, the fields of :class:`~fairtest.workspace.ledger.Setup`; ``reading`` and ``declared`` are JSON.
@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 from fairtest.data.locks import held
 from fairtest.exceptions import FairTestError, InputError, UsageError
-from fairtest.workspace.codec import packed, unpacked
+from fairtest.workspace.codec import pack, unpack
 from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "workspace.sqlite"
-VERSION = 1
+VERSION = 2
+OLDEST = 1
+"""The versions that are read and written to; the first report of this FairTest makes a workspace one of its version."""
 PATIENCE = 60
 """How many seconds to wait for another process's transaction; they take milliseconds."""
 
@@ -120,7 +122,7 @@ class SQLiteLedger:
                 f"The workspace {str(self.folder)!r} was made by a newer FairTest (its schema is {version}; this one "
                 f"knows {VERSION}). Update FairTest to use it."
             )
-        if version < VERSION:
+        if version < OLDEST:
             raise InputError(
                 f"The workspace {str(self.folder)!r} is empty: making it was interrupted. Run fairtest init again."
             )
@@ -144,8 +146,8 @@ class SQLiteLedger:
             stored,
             seed=int(stored.seed),
             split=bool(stored.split),
-            reading=unpacked(str(stored.reading)),
-            declared=unpacked(str(stored.declared)),
+            reading=unpack(str(stored.reading)),
+            declared=unpack(str(stored.declared)),
         )
 
     def spent(self) -> frozenset[int]:
@@ -193,6 +195,8 @@ class SQLiteLedger:
                 (run.number, place, run.started, run.finished, run.command, run.version),
             )
             database.executemany(f"INSERT INTO report VALUES ({_marks(13)})", rows)
+            # what was stored just now has tags, which a FairTest that knows version 1 alone could not read
+            database.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
     def _transaction(self, mode: str = "r") -> Iterator[sqlite3.Connection]:
@@ -258,7 +262,7 @@ def _marks(number: int) -> str:
 def _setup_row(setup: Setup) -> tuple[object, ...]:
     stored = replace(setup, reading={}, declared={}, split=bool(setup.split))
     row = dict(zip((f.name for f in fields(Setup)), astuple(stored), strict=True))
-    row |= {"seed": str(setup.seed), "reading": packed(setup.reading), "declared": packed(setup.declared)}
+    row |= {"seed": str(setup.seed), "reading": pack(setup.reading), "declared": pack(setup.declared)}
     return tuple(row.values())
 
 

@@ -16,7 +16,7 @@ from fairtest.exceptions import InputError, UsageError
 from fairtest.pipeline.calls import explain_told
 from fairtest.version import __version__
 from fairtest.workspace.budget import Caller, LedgerBudget, now
-from fairtest.workspace.codec import unpacked
+from fairtest.workspace.codec import unpack
 from fairtest.workspace.declarations import merged, split_options
 from fairtest.workspace.ledger import Setup
 from fairtest.workspace.questions import asked_again, declared_in
@@ -177,7 +177,7 @@ class Workspace:
             Which report, where several investigations were tested together.
         """
         kept = self._one_of(self.ledger.reports(self._run(run).number), place)
-        report: Report = unpacked(kept.document)
+        report: Report = unpack(kept.document)
         return report
 
     def shown(self, run: int | None = None) -> list[Report | AsShown]:
@@ -203,7 +203,7 @@ class Workspace:
         kept = self._one_of(self.ledger.reports(asked.number), place)
         self.check()
         source = self._source(merged({}, declared_in(kept.question)))
-        return explain_told(asked_again(source, kept.question), unpacked(kept.told), by, correction=correction)
+        return explain_told(asked_again(source, kept.question), unpack(kept.told), by, correction=correction)
 
     def check(self) -> None:
         """Raise if every test set is spent, or if nothing can be stored."""

@@ -1,0 +1,67 @@
+"""The name that each stored class has in a workspace: what is stored knows tags, never modules.
+
+A file may be moved and a class renamed: change the import here, and the tag stays. A tag is for ever. Never give it to
+another class, and never take one away, because some workspace has it; ``tests/workspace/test_tags.py`` keeps the list
+of all that were ever written, with their fields. For fields that get another name, see :data:`RENAMED_FIELDS`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.inference.verdict import Outcome as VerdictOutcome
+from fairtest.inference.verdict import Verdict
+from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.model.report import (
+    AttributeReport,
+    ColumnNote,
+    DataInfo,
+    ErrorNote,
+    LabelSettings,
+    Report,
+    Reuse,
+    Settings,
+)
+from fairtest.pipeline.again import Significant, Told
+from fairtest.reporting.assemble import TestChoices, TrainChoices
+from fairtest.reporting.words.phrases import Names
+from fairtest.reporting.words.phrases import Outcome as OutcomeWords
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TAGS: Mapping[str, type] = {
+    "report": Report,
+    "data": DataInfo,
+    "column": ColumnNote,
+    "settings": Settings,
+    "label-settings": LabelSettings,
+    "errors": ErrorNote,
+    "reuse": Reuse,
+    "names": Names,
+    "outcome-words": OutcomeWords,
+    "attribute": AttributeReport,
+    "finding": Finding,
+    "stratum": Stratum,
+    "tested": Tested,
+    "counts": CountTable,
+    "groups": GroupTable,
+    "group": Group,
+    "line": Line,
+    "verdict": Verdict,
+    "verdict-outcome": VerdictOutcome,
+    "context": Context,
+    "predicate": Predicate,
+    "op": Op,
+    "told": Told,
+    "training": TrainChoices,
+    "testing": TestChoices,
+    "significant": Significant,
+}
+"""Every class that a workspace may hold, by its tag."""
+
+TAG_OF: Mapping[type, str] = {stored: tag for tag, stored in TAGS.items()}
+
+RENAMED_FIELDS: Mapping[str, Mapping[str, str | None]] = {}
+"""Fields that are called otherwise now (None: that are gone), by tag; an old name is never used for something else."""
