@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 import report_builders as build
 
-from fairtest.reporting.figures.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
+from fairtest.reporting.figures.plots import ForestRow, plot_effects
 from fairtest.reporting.formats.tables import boxed, display_width, table_lines
 from fairtest.reporting.formats.text import render_text
 from fairtest.reporting.words.numbers import scale_for
@@ -172,7 +173,8 @@ def test_many_groups_have_no_bars():
 def test_effects_stand_on_one_axis_with_the_whole_population():
     whole, part, weak = build.income_population(), build.income_finding(), build.income_finding(interval=(-0.6, 0.1))
     rows = [ForestRow("Everyone", whole, whole=True), ForestRow("a", part), ForestRow("b", weak, clear=False)]
-    lines = forest_lines(rows, scale_for("DIFF"), Names(), 100, Ink(color=False))
+    forest = plot_effects(rows, scale_for("DIFF"), whole.effect)
+    lines = forest_lines(forest, Names(), 100, Ink(color=False))
     everyone, clear, unclear, ticks = lines
     assert everyone.index("◆") == clear.index("┊")  # the dotted line is the population's
     assert clear.index("●") < everyone.index("◆") < clear.index("│")  # further from no link
@@ -180,12 +182,12 @@ def test_effects_stand_on_one_axis_with_the_whole_population():
     assert unclear.index("├") < clear.index("├")
     assert "−60" in ticks
     assert "−32.5 [−39.2, −24.8]   1,444 people" in clear
-    assert "◆" not in "".join(forest_lines(rows, scale_for("DIFF"), Names(), 50, Ink(color=False)))
+    assert "◆" not in "".join(forest_lines(forest, Names(), 50, Ink(color=False)))
 
 
 def test_an_interval_that_leaves_the_axis_is_an_arrow():
     rows = [ForestRow("Everyone", build.ratio_finding())]
-    (line, _) = forest_lines(rows, scale_for("RATIO"), Names(), 100, Ink(color=False))
+    (line, _) = forest_lines(plot_effects(rows, scale_for("RATIO")), Names(), 100, Ink(color=False))
     assert "▸" in line
 
 

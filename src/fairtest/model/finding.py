@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+from fairtest.model.rates import rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtest.inference.verdict import Verdict
     from fairtest.model.context import Context, Predicate
+    from fairtest.model.rates import Rate
     from fairtest.types import Interval, Level
 
 
@@ -32,6 +36,20 @@ class CountTable:
     rows: tuple[Level, ...]
     columns: tuple[Level, ...]
     counts: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many people each group has."""
+        return tuple(map(sum, zip(*self.counts, strict=True)))
+
+    @cached_property
+    def rates(self) -> tuple[tuple[Rate | None, ...], ...]:
+        """For each output, the share of each group that has it, with its interval; None for a group without people."""
+        return tuple(tuple(map(rate_of, row, self.sizes)) for row in self.counts)
+
+    def shares(self, row: int) -> tuple[float | None, ...]:
+        """Return the share of each group that has one output; None for a group without people."""
+        return tuple(None if rate is None else rate.share for rate in self.rates[row])
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,11 @@ class Group:
     whiskers: tuple[float, float] | None = None
     beyond: int = 0
     at: float | None = None
+
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """The ends of the whiskers; where a table does not bring them along, the least and the largest value."""
+        return self.whiskers or (None if self.quantiles is None else (self.quantiles[0], self.quantiles[4]))
 
 
 @dataclass(frozen=True)

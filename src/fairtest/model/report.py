@@ -389,7 +389,7 @@ class Report:
 
     def figures(self) -> dict[str, str]:
         """Return each figure of the report as SVG, under a name that can be a file's."""
-        from fairtest.reporting.figures.pictures import figures_of
+        from fairtest.reporting.formats.figures import figures_of
 
         return figures_of(self)
 

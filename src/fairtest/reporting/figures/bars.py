@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
-from fairtest.reporting.figures import marks as figures
+from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.formats.tables import display_width, shortened
 from fairtest.reporting.words.numbers import rate
-from fairtest.reporting.words.phrases import capitalised, named_groups, outcome_words, told_row, totals
-from fairtest.statistics.rates.rates import rates_with_intervals
+from fairtest.reporting.words.phrases import capitalised, outcome_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.finding import Finding
+    from fairtest.model.rates import Rate
+    from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.ink import Ink
-    from fairtest.reporting.figures.marks import Axis, Bar, Stem
-    from fairtest.reporting.words.numbers import Scale
+    from fairtest.reporting.figures.marks import IntervalMark
+    from fairtest.reporting.figures.plots import Forest, ForestRow
     from fairtest.reporting.words.phrases import Names
-    from fairtest.statistics.rates.rates import Rate
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MOST_GROUPS = 12
 _NARROWEST_PLOT, _WIDEST_PLOT = 16, 40
 _GAP = "  "
-
-
-@dataclass(frozen=True)
-class ForestRow:
-    """A line of a forest: a name, an effect, and whether it is the one that others are compared with."""
-
-    name: str
-    part: Finding | Stratum
-    clear: bool = True
-    whole: bool = False
 
 
 # Rates --------------------------------------------------------------------------------------------------------------
@@ -50,20 +37,19 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     table = finding.table
     if not isinstance(table, CountTable) or len(table.columns) > _MOST_GROUPS:
         return []
-    told = told_row(table, least)
-    rates, people = rates_with_intervals(table)[told], totals(table)
-    inks = dict(zip(named_groups(table, least), (ink.first, ink.second), strict=False))
-    order = (1, 0) if len(rates) == 2 else range(len(rates))
-    rows = [(names.short(table.protected, table.columns[g]), rates[g], inks.get(g, ink.soft)) for g in order]
-    numbers = [_rate_words(known) for _, known, _ in rows]
-    label = min(max(display_width(name) for name, *_ in rows), width // 3)
-    room = min(width - label - 2 * len(_GAP) - max(map(len, numbers)), _WIDEST_PLOT)
-    axis = figures.rates_axis(rates, people)
-    share = outcome_words(finding, table.rows[told], names, noun=True).removeprefix("the ")
+    plot = plot_rates(table, least)
+    inks = {"a": ink.first, "b": ink.second, "o": ink.soft}
+    shown = [
+        (names.short(table.protected, table.columns[g]), g, _rate_words(plot.rates[g])) for g in plot.reading_order
+    ]
+    label = min(max(display_width(name) for name, *_ in shown), width // 3)
+    room = min(width - label - 2 * len(_GAP) - max(len(numbers) for *_, numbers in shown), _WIDEST_PLOT)
+    share = outcome_words(finding, table.rows[plot.row], names, noun=True).removeprefix("the ")
     lines = textwrap.wrap(f"{capitalised(share)}, each with its 95 % interval:", width)
-    for (name, known, colour), shown in zip(rows, numbers, strict=True):
-        bar = _bar(figures.stem_of(known, axis), room)
-        lines.append(f"{_left(name, label)}{_GAP}{colour(bar)}{' ' * (room - len(bar))}{_GAP}{shown}")
+    for name, group, numbers in shown:
+        bar = _bar(plot.mark(group), room)
+        drawn = inks[plot.look(group)](bar)
+        lines.append(f"{_left(name, label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
     return lines
 
 
@@ -74,58 +60,48 @@ def _rate_words(known: Rate | None) -> str:
     return f"{rate(known.share):>7} [{low}, {high}]"
 
 
-def _bar(stem: Stem | None, room: int) -> str:
+def _bar(mark: IntervalMark | None, room: int) -> str:
     """Return a bar to the eighth of a character, and a line to the upper end of the interval."""
-    if stem is None:
+    if mark is None:
         return ""
-    eighths = round(8 * room * stem.dot / 100)
+    eighths = round(8 * room * mark.dot / 100)
     bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-    beyond = round(room * stem.high / 100) - len(bar)
+    beyond = round(room * mark.high / 100) - len(bar)
     return bar + ("─" * (beyond - 1) + "┤" if beyond > 0 else "")
 
 
 # Effects ------------------------------------------------------------------------------------------------------------
 
 
-def forest_lines(rows: Sequence[ForestRow], scale: Scale, names: Names, width: int, ink: Ink) -> list[str]:
+def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str]:
     """Return effects with their simultaneous intervals on one axis, beside the numbers; without the axis if narrow.
 
     A diamond is the whole, a dot one of its parts; both are hollow where the link is not clear. The dotted line is the
     effect in the whole, the full one no link.
     """
-    axis = figures.effect_axis([row.part for row in rows], scale)
-    if axis is None:
-        return []
-    numbers = [estimate_with(row.part, scale) for row in rows]
+    rows = forest.rows
+    numbers = [forest.numbers(row) for row in rows]
     people = [names.number_of(row.part.size) for row in rows]
-    fixed = max(map(len, numbers)) + max(map(len, people)) + 2 * len(_GAP)
+    number_width, people_width = max(map(len, numbers)), max(map(len, people))
+    fixed = number_width + people_width + 2 * len(_GAP)
     longest = max(display_width(row.name) for row in rows)
     plot = min(width - fixed - min(longest, 2 * width // 5) - len(_GAP), _WIDEST_PLOT)
     plot = plot if plot >= _NARROWEST_PLOT else 0
     label = min(longest, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
-    whole = next((row.part.effect for row in rows if row.whole), None)
-    reference = None if whole is None else _column(axis.at(scale.at(whole)), plot)
     lines = []
     for row, number, size in zip(rows, numbers, people, strict=True):
-        drawn = _drawn(row, axis, scale, plot, reference, ink) + _GAP if plot else ""
-        ends = f"{number:<{max(map(len, numbers))}}{_GAP}{size:>{max(map(len, people))}}"
-        lines.append(f"{_left(row.name, label)}{_GAP}{drawn}{ends}")
-    return [*lines, " " * (label + len(_GAP)) + ink.soft(_ticks(axis, plot))] if plot else lines
+        drawn = _drawn(forest, row, plot, ink) + _GAP if plot else ""
+        lines.append(f"{_left(row.name, label)}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
+    return [*lines, " " * (label + len(_GAP)) + ink.soft(_ticks(forest.axis, plot))] if plot else lines
 
 
-def estimate_with(part: Finding | Stratum, scale: Scale) -> str:
-    """Return an estimate with its simultaneous interval, if it has one."""
-    shown = scale.number(part.effect)
-    return shown if part.interval is None else f"{shown} {scale.interval(part.interval)}"
-
-
-def _drawn(row: ForestRow, axis: Axis, scale: Scale, plot: int, reference: int | None, ink: Ink) -> str:
+def _drawn(forest: Forest, row: ForestRow, plot: int, ink: Ink) -> str:
     cells: list[str] = [" "] * plot
-    if reference is not None:
-        cells[reference] = ink.soft("┊")
-    if axis.zero is not None:
-        cells[_column(axis.zero, plot)] = ink.soft("│")
-    mark = figures.bar_of(row.part, axis, scale)
+    if forest.reference is not None:
+        cells[_column(forest.reference, plot)] = ink.soft("┊")
+    if forest.axis.zero is not None:
+        cells[_column(forest.axis.zero, plot)] = ink.soft("│")
+    mark = forest.mark(row)
     if mark is not None:
         for i in range(_column(mark.low, plot), _column(mark.high, plot) + 1):
             cells[i] = ink.strength(_stroke(i, mark, plot))
@@ -134,7 +110,7 @@ def _drawn(row: ForestRow, axis: Axis, scale: Scale, plot: int, reference: int |
     return "".join(cells)
 
 
-def _stroke(i: int, mark: Bar, plot: int) -> str:
+def _stroke(i: int, mark: IntervalMark, plot: int) -> str:
     """Return one piece of an interval: its ends are closed, or arrows where it leaves the axis."""
     if i == _column(mark.low, plot):
         return "◂" if mark.leaves_left else "├"

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
+
+from fairtest.reporting.figures.axes import round_up
+from fairtest.reporting.words.numbers import base_metric, digits, typeset
+from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.model.hierarchy import Node
+    from fairtest.model.report import AttributeReport
+    from fairtest.reporting.words.numbers import Scale
 
 LEVEL = 27
 """The height of a row in pixels."""
 STEPS = 6
+_ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _LETTER = 0.75
 """About how much of the picture's width, in per cent, a letter takes on a wide screen."""
+_SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class TreeCell:
     """Where a node stands: its left side and its width in per cent, and its row."""
 
     left: float
@@ -46,29 +55,93 @@ class Ramp:
         """Return the class of an effect: ``q0`` to ``q5``, ``a1`` to ``a3`` or ``b1`` to ``b3``, ``qn`` for none."""
         if effect is None or not significant or not self.step:
             return "qn"
-        place = int(abs(effect) / self.step * (1 + 1e-9))
+        number = int(abs(effect) / self.step * (1 + 1e-9))
         if not self.signed:
-            return f"q{min(place, STEPS - 1)}"
-        return f"{'a' if effect > 0 else 'b'}{min(place + 1, STEPS // 2)}"
+            return f"q{min(number, STEPS - 1)}"
+        return f"{'a' if effect > 0 else 'b'}{min(number + 1, STEPS // 2)}"
 
 
 def ramp_of(nodes: Sequence[Node], *, signed: bool) -> Ramp:
     """Return equal steps up to the strongest effect that is significant, a round number each."""
     strongest = max((abs(n.part.effect or 0.0) for n in nodes if n.part.significant), default=0.0)
-    return Ramp(_round_up(strongest / (STEPS // 2 if signed else STEPS)), signed)
+    step = strongest / (STEPS // 2 if signed else STEPS)
+    return Ramp(round_up(step, _ROUND) if 0 < step < math.inf else 0.0, signed)
 
 
-def _round_up(step: float) -> float:
-    if not 0 < step < math.inf:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(step))
-    return next(m * power for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if m * power >= step * (1 - 1e-9))
+@dataclass(frozen=True)
+class Icicle:
+    """The tree of an attribute as a picture: what its cells say and which colours they have.
+
+    Attributes
+    ----------
+    nodes
+        The tree, parents before children.
+    findings
+        For each node the number of the finding it is; None where it is none.
+    """
+
+    nodes: tuple[Node, ...]
+    findings: tuple[int | None, ...]
+    ramp: Ramp
+    scale: Scale
+
+    @property
+    def height(self) -> int:
+        """How high it is, in pixels."""
+        return LEVEL * (1 + max(node.depth for node in self.nodes))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """What sets each context apart from the one it hangs under."""
+        return "Everyone", *(_own_words(node, self.nodes[node.parent]) for node in self.nodes[1:])
+
+    @cached_property
+    def colours(self) -> tuple[str, ...]:
+        """The class of each cell's colour."""
+        return tuple(self.ramp.colour(n.part.effect, significant=n.part.significant) for n in self.nodes)
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """The colours that are in the picture, with the effects they stand for."""
+        steps = [digits(self.scale.factor * self.ramp.step * i) for i in range(STEPS)]
+        words = {"q0": f"under {steps[1]}"} | {f"q{i}": f"{steps[i]} or more" for i in range(1, STEPS)}
+        if self.ramp.signed:
+            sizes = (f"under {steps[1]}", f"{steps[1]} to {steps[2]}", f"over {steps[2]}")
+            correlates = base_metric(self.scale.metric) in {"CORR", "RANK"}
+            sides = (("b", "falls:" if correlates else "lower by"), ("a", "rises:" if correlates else "higher by"))
+            words = {f"{s}{i}": f"{way} {size}{self.scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
+        return [(colour, typeset(what)) for colour, what in words.items() if colour in self.colours]
+
+    def draw(self, stem: str) -> Markup:
+        """Return the picture; a cell carries the name of its line in the outline, ``stem`` and its number."""
+        cells = cells_of(self.nodes)
+        marks = [
+            _cell(cell, f"{stem}-{i}", name, colour)
+            for i, (cell, name, colour) in enumerate(zip(cells, self.words, self.colours, strict=True))
+        ]
+        marks += [_ring(cell) for cell, number in zip(cells, self.findings, strict=True) if number is not None]
+        return Markup(f'<svg class="ice" aria-hidden="true" height="{self.height}">{"".join(marks)}</svg>')
 
 
-def cells_of(nodes: Sequence[Node]) -> list[Cell]:
+def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
+    """Return the picture of an attribute's tree; None where there are labels or nothing is significant."""
+    nodes = () if attribute.labels else attribute.tree
+    if len(nodes) < 2 or not any(n.part.significant and n.part.effect is not None for n in nodes):
+        return None
+    numbers = {finding.context: i for i, finding in enumerate(attribute.inside, 1)}
+    ramp = ramp_of(nodes, signed=base_metric(attribute.metric) in _SIGNED)
+    return Icicle(nodes, tuple(numbers.get(node.part.context) for node in nodes), ramp, scale)
+
+
+def _own_words(node: Node, parent: Node) -> str:
+    own = [p for p in node.part.context.predicates if p not in parent.part.context.predicates]
+    return one_line(", ".join(map(str, own))) or one_line(str(node.part.context))
+
+
+def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
     """Return where each node stands; children that overlap, and so are too wide together, are narrowed alike."""
     whole = max(nodes[0].part.size, 1)
-    cells = [Cell(0.0, 100.0, 0)]
+    cells = [TreeCell(0.0, 100.0, 0)]
     taken = [0.0]
     below = [0] * len(nodes)
     for node in nodes[1:]:
@@ -77,35 +150,22 @@ def cells_of(nodes: Sequence[Node]) -> list[Cell]:
         parent, people = cells[node.parent], nodes[node.parent].part.size
         share = node.part.size / max(below[node.parent], people, 1)
         width = parent.width * share if people else 100 * node.part.size / whole
-        cells.append(Cell(round(parent.left + taken[node.parent], 3), round(width, 3), node.depth))
+        cells.append(TreeCell(round(parent.left + taken[node.parent], 3), round(width, 3), node.depth))
         taken[node.parent] += width
         taken.append(0.0)
     return cells
 
 
-def icicle(
-    nodes: Sequence[Node], words: Sequence[str], colours: Sequence[str], reported: Sequence[bool], stem: str
-) -> Markup:
-    """Return the picture; a cell carries the name of its line in the outline, ``stem`` and its number."""
-    cells = cells_of(nodes)
-    height = LEVEL * (1 + max(cell.row for cell in cells))
-    marks = [
-        _cell(cell, f"{stem}-{i}", name, colour)
-        for i, (cell, name, colour) in enumerate(zip(cells, words, colours, strict=True))
-    ]
-    marks += [_outline(cell) for cell, shown in zip(cells, reported, strict=True) if shown]
-    return Markup(f'<svg class="ice" aria-hidden="true" height="{height}">{"".join(marks)}</svg>')
-
-
-def _cell(cell: Cell, anchor: str, words: str, colour: str) -> str:
+def _cell(cell: TreeCell, anchor: str, words: str, colour: str) -> str:
     rect = f'<rect class="{colour}" width="100%" height="{LEVEL}"/>'
     letters = int(cell.width / _LETTER) - 1
     text = words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
     text = f'<text x="5" y="18" class="{colour}t">{escape(text)}</text>' if text else ""
-    place = f'x="{cell.left:g}%" y="{LEVEL * cell.row}" width="{cell.width:g}%" height="{LEVEL}"'
-    return f'<svg {place} data-node="{anchor}"><title>{escape(words)}</title>{rect}{text}</svg>'
+    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row}" width="{cell.width:g}%" height="{LEVEL}"'
+    return f'<svg {box} data-node="{anchor}"><title>{escape(words)}</title>{rect}{text}</svg>'
 
 
-def _outline(cell: Cell) -> str:
-    place = f'x="{cell.left:g}%" y="{LEVEL * cell.row + 1}" width="{cell.width:g}%" height="{LEVEL - 2}"'
-    return f'<rect class="mark" {place}/>'
+def _ring(cell: TreeCell) -> str:
+    """Return the outline of a finding."""
+    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row + 1}" width="{cell.width:g}%" height="{LEVEL - 2}"'
+    return f'<rect class="mark" {box}/>'

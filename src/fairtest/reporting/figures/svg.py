@@ -1,23 +1,59 @@
-"""Marks as inline SVG: x in per cent and y in pixels, so that a figure stretches and its text does not.
+"""Marks as SVG, drawn once for pages and for files.
 
-Colours come from the classes of the page's style. Every mark is hidden from screen readers: its numbers stand as text
-in the same row.
+A :class:`Pen` makes the difference. On a page x is in per cent and y in pixels, so that a figure stretches and its text
+does not, and colours come from the classes of the page's style. In a file x is in pixels and colours are fixed. Marks
+are hidden from screen readers: their numbers stand as text in the same row.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from fairtest.reporting.figures.palette import LIGHT, WHITE
 
-    from fairtest.reporting.figures.marks import Axis, Bar, Box, Column, Segment, Stem
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairtest.reporting.figures.axes import Axis
+    from fairtest.reporting.figures.marks import BoxMark, IntervalMark, Segment, StandingBox
 
 FOREST, ROW, TALL = 35, 32, 240
-"""The heights of a row of a forest, of a row of a table, and of boxes side by side."""
-_ARROWS = (("0", "M-7 0 0 -6 0 6Z"), ("100", "M7 0 0 -6 0 6Z"))
+"""The heights on a page of a row of a forest, of a row of a table, and of boxes side by side."""
+_ARROWS = ((0, "M-7 0 0 -6 0 6Z"), (100, "M7 0 0 -6 0 6Z"))
+_SHAPES = {
+    "whole": '<path{style} d="M0 -7 7 0 0 7 -7 0Z"/>',
+    "b": '<rect{style} x="-5" y="-5" width="10" height="10"/>',
+}
+"""The marks that are no round dots."""
+
+
+@dataclass(frozen=True)
+class Pen:
+    """How marks are written: where a place in per cent stands, and the attributes of a kind of mark."""
+
+    across: Callable[[float], str]
+    style: Callable[[str], str]
+
+
+# On a page ----------------------------------------------------------------------------------------------------------
+
+_CLASSES = {
+    **{f"line of {look}": "ci" for look in ("whole", "clear", "unclear")},
+    "whole": "dot",
+    "clear": "dot",
+    "unclear": "hollow",
+    **{f"line of {group}": f"band k-{group}" for group in "abo"},
+    **{group: f"g-{group}" for group in "abo"},
+}
+PAGE = Pen(lambda at: f"{at:g}%", lambda kind: f' class="{_CLASSES.get(kind, kind)}"')
+
+
+def on_page(height: float, *marks: str) -> Markup:
+    """Return marks as a picture within a page."""
+    return Markup(f'<svg aria-hidden="true" height="{height:g}">{"".join(marks)}</svg>')
 
 
 def axis_marks(axis: Axis) -> Markup:
@@ -30,18 +66,6 @@ def axis_marks(axis: Axis) -> Markup:
     return Markup(f'<svg class="axis" aria-hidden="true">{ticks}</svg>')
 
 
-def _drawn(height: float, *marks: str) -> Markup:
-    return Markup(f'<svg aria-hidden="true" height="{height:g}">{"".join(marks)}</svg>')
-
-
-def _lying(kind: str, start: float, end: float, y: float) -> str:
-    return f'<line class="{kind}" x1="{start:g}%" x2="{end:g}%" y1="{y:g}" y2="{y:g}"/>'
-
-
-def _placed(at: float, y: float, shape: str) -> str:
-    return f'<svg x="{at:g}%" y="{y:g}" overflow="visible">{shape}</svg>'
-
-
 def axis_style(axis: Axis, reference: float | None = None) -> Markup:
     """Return where the cells of a plot have their grid, no link, and the line of everybody, for their background."""
     lines = {"steps": f"{len(axis.ticks) - 1}"}
@@ -50,69 +74,101 @@ def axis_style(axis: Axis, reference: float | None = None) -> Markup:
     return Markup(";".join(f"--{name}:{value}" for name, value in lines.items()))
 
 
-def interval_mark(bar: Bar | None, shape: str = "dot") -> Markup:
-    """Return an estimate with its interval: a ``"dot"``, a ``"diamond"``, or a ``"hollow"`` dot."""
-    y = FOREST / 2
-    if bar is None:
-        return Markup("")
-    arrows = "".join(
-        _placed(float(at), y, f'<path class="arrow" d="{path}"/>')
-        for leaves, (at, path) in zip((bar.leaves_left, bar.leaves_right), _ARROWS, strict=True)
-        if leaves
+def interval_on_page(mark: IntervalMark | None, look: str, height: float = ROW) -> Markup:
+    """Return an estimate with its interval for a row of a page; nothing where there is none."""
+    return Markup("") if mark is None else on_page(height, draw_interval(mark, look, height, PAGE))
+
+
+def box_on_page(box: BoxMark | None, mean: float | None) -> Markup:
+    """Return a box plot and the mean for a row of a page."""
+    drawn = "" if box is None else draw_box(box, ROW, PAGE)
+    return on_page(ROW, drawn, "" if mean is None else _dot(mean, "clear", ROW / 2, PAGE, radius=4.5))
+
+
+# In a file ----------------------------------------------------------------------------------------------------------
+
+_COLOURS = {
+    "whole": "ink", "clear": "strength", "unclear": "strength", "arrow": "strength",
+    "a": "group-a", "b": "group-b", "o": "other",
+}  # fmt: skip
+_FIXED = {
+    **{kind: f' fill="{LIGHT[name]}"' for kind, name in _COLOURS.items()},
+    **{
+        f"line of {kind}": f' stroke="{LIGHT[name]}" stroke-width="3" stroke-opacity="0.4"'
+        for kind, name in _COLOURS.items()
+    },
+    "whisker": f' stroke="{LIGHT["group-a"]}"',
+    "iqr": f' fill="{WHITE}" stroke="{LIGHT["group-a"]}"',
+    "median": f' stroke="{LIGHT["group-a"]}" stroke-width="3"',
+}
+
+
+def file_pen(width: float) -> Pen:
+    """Return the pen of a file whose plot is so many pixels wide."""
+    return Pen(lambda at: f"{round(width * at / 100, 1):g}", _FIXED.__getitem__)
+
+
+# Marks --------------------------------------------------------------------------------------------------------------
+
+
+def draw_interval(mark: IntervalMark, look: str, height: float, pen: Pen) -> str:
+    """Return an estimate with its interval; what the mark looks like is said by a row of a :mod:`plot <.plots>`."""
+    y = height / 2
+    ends = zip((mark.leaves_left, mark.leaves_right), _ARROWS, strict=True)
+    arrows = [_at(at, y, f'<path{pen.style("arrow")} d="{path}"/>', pen) for leaves, (at, path) in ends if leaves]
+    return "".join((_across(f"line of {look}", mark.low, mark.high, y, pen), *arrows, _dot(mark.dot, look, y, pen)))
+
+
+def _dot(at: float, look: str, y: float, pen: Pen, radius: float = 5.5) -> str:
+    if look in _SHAPES:
+        return _at(at, y, _SHAPES[look].format(style=pen.style(look)), pen)
+    return f'<circle{pen.style(look)} cx="{pen.across(at)}" cy="{y:g}" r="{radius:g}"/>'
+
+
+def _across(kind: str, start: float, end: float, y: float, pen: Pen) -> str:
+    return f'<line{pen.style(kind)} x1="{pen.across(start)}" x2="{pen.across(end)}" y1="{y:g}" y2="{y:g}"/>'
+
+
+def _at(at: float, y: float, shape: str, pen: Pen) -> str:
+    """Return a shape of a fixed size around a place."""
+    return f'<svg x="{pen.across(at)}" y="{y:g}" overflow="visible">{shape}</svg>'
+
+
+def draw_box(box: BoxMark, height: float, pen: Pen) -> str:
+    """Return a box plot lying down, without its mean."""
+    y, width = height / 2, max(round(box.q3 - box.q1, 2), 0)
+    median = pen.across(box.median)
+    return (
+        f"{_across('whisker', box.low, box.high, y, pen)}"
+        f'<rect{pen.style("iqr")} x="{pen.across(box.q1)}" width="{pen.across(width)}" y="{y - 8:g}" height="16"/>'
+        f'<line{pen.style("median")} x1="{median}" x2="{median}" y1="{y - 8:g}" y2="{y + 8:g}"/>'
     )
-    dot = f'<circle class="{shape}" cx="{bar.dot:g}%" cy="{y:g}" r="5.5"/>'
-    if shape == "diamond":
-        dot = _placed(bar.dot, y, '<path class="dot" d="M0 -7 7 0 0 7 -7 0Z"/>')
-    return _drawn(FOREST, _lying("ci", bar.low, bar.high, y), arrows, dot)
 
 
-def rate_mark(stem: Stem | None, mark: str) -> Markup:
-    """Return a rate with its interval: group a and others as a round dot, group b as a square."""
-    y = ROW / 2
-    if stem is None:
+def draw_label(axis: Axis, mark: IntervalMark | None, group: str) -> Markup:
+    """Return, for a page, a bar from no difference to the effect, with its interval."""
+    if mark is None or axis.zero is None:
         return Markup("")
-    dot = f'<circle class="g-{mark}" cx="{stem.dot:g}%" cy="{y:g}" r="5.5"/>'
-    if mark == "b":
-        dot = _placed(stem.dot, y, '<rect class="g-b" x="-5" y="-5" width="10" height="10"/>')
-    return _drawn(ROW, _lying(f"band k-{mark}", stem.low, stem.high, y), dot)
+    start, width = min(mark.dot, axis.zero), round(abs(mark.dot - axis.zero), 2)
+    rect = f'<rect class="bar-{group}" x="{start:g}%" width="{width:g}%" y="8" height="16"/>'
+    dot = f'<circle class="g-{group}" cx="{mark.dot:g}%" cy="{ROW / 2:g}" r="4.5"/>'
+    return on_page(ROW, rect, _across(f"wire-{group}", mark.low, mark.high, ROW / 2, PAGE), dot)
 
 
-def box_mark(box: Box | None, mean: float | None) -> Markup:
-    """Return a box plot lying down, and the mean."""
-    y = ROW / 2
-    marks = []
-    if box is not None:
-        width = max(round(box.q3 - box.q1, 2), 0)
-        marks.append(_lying("whisker", box.low, box.high, y))
-        marks.append(f'<rect class="iqr" x="{box.q1:g}%" width="{width:g}%" y="8" height="16"/>')
-        marks.append(f'<line class="median" x1="{box.median:g}%" x2="{box.median:g}%" y1="8" y2="24"/>')
-    if mean is not None:
-        marks.append(f'<circle class="dot" cx="{mean:g}%" cy="{y:g}" r="4.5"/>')
-    return _drawn(ROW, *marks)
+def draw_standing(
+    axis: Axis, standing: Sequence[StandingBox], people: Sequence[int], line: Sequence[Segment]
+) -> Markup:
+    """Return, for a page, boxes side by side and the fitted line; where there are few people, just that word."""
 
-
-def label_mark(axis: Axis, bar: Bar | None, mark: str) -> Markup:
-    """Return a bar from no difference to the effect, with its interval."""
-    if bar is None or axis.zero is None:
-        return Markup("")
-    start, width = min(bar.dot, axis.zero), round(abs(bar.dot - axis.zero), 2)
-    rect = f'<rect class="bar-{mark}" x="{start:g}%" width="{width:g}%" y="8" height="16"/>'
-    dot = f'<circle class="g-{mark}" cx="{bar.dot:g}%" cy="{ROW / 2:g}" r="4.5"/>'
-    return _drawn(ROW, rect, _lying(f"wire-{mark}", bar.low, bar.high, ROW / 2), dot)
-
-
-def standing_boxes(axis: Axis, columns: Sequence[Column], people: Sequence[int], line: Sequence[Segment]) -> Markup:
-    """Return boxes side by side and the fitted line; where there are few people, just that word."""
-
-    def y(place: float) -> float:
-        return round(TALL * (1 - place / 100), 1)
+    def y(per_cent: float) -> float:
+        return round(TALL * (1 - per_cent / 100), 1)
 
     marks = [
         f'<line class="grid" x1="0%" x2="100%" y1="{y(tick.at):g}" y2="{y(tick.at):g}"/>'
         f'<text x="-6" y="{y(tick.at) + 3.5:g}" text-anchor="end">{escape(tick.label)}</text>'
         for tick in axis.ticks
     ]
-    for column, n in zip(columns, people, strict=True):
+    for column, n in zip(standing, people, strict=True):
         middle, box = f"{column.middle:g}%", column.box
         if box is None:
             words = "few" if n else "nobody"
@@ -123,7 +179,7 @@ def standing_boxes(axis: Axis, columns: Sequence[Column], people: Sequence[int],
             f'<line class="whisker" x1="{middle}" x2="{middle}" y1="{y(box.low):g}" y2="{y(box.high):g}"/>',
             f'<rect class="iqr" x="{column.left:g}%" width="{width:g}%" y="{y(box.q3):g}" '
             f'height="{round(y(box.q1) - y(box.q3), 1):g}"/>',
-            _lying("median", column.left, column.right, y(box.median)),
+            _across("median", column.left, column.right, y(box.median), PAGE),
             f'<circle class="dot" cx="{middle}" cy="{y(box.mean):g}" r="3.5"/>',
         ]
     marks += [f'<line class="fit" x1="{s.x1:g}%" x2="{s.x2:g}%" y1="{y(s.y1):g}" y2="{y(s.y2):g}"/>' for s in line]

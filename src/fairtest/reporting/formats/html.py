@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from fairtest.reporting.figures.palette import PALETTE
 from fairtest.reporting.formats.json import as_dict
 from fairtest.reporting.views.page import page
 
@@ -31,7 +32,7 @@ def _inside(report: Report) -> Markup:
 
 
 def _rendered(template: str, report: Report, **more: Any) -> str:
-    return str(_templates().get_template(template).render(page=page(report), **more))
+    return str(_templates().get_template(template).render(page=page(report), palette=PALETTE, **more))
 
 
 def _templates() -> Any:

@@ -13,7 +13,6 @@ from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.numbers import P_FLOOR
 from fairtest.reporting.words.reused import promise, whose_numbers
 from fairtest.reporting.words.wording import sentence_in
-from fairtest.statistics.rates.rates import rates_with_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -254,10 +253,9 @@ def _table(table: Table) -> dict[str, Any]:
 
 def _rates(table: CountTable) -> dict[str, Any]:
     """Return the share of each group that has each output, with its Wilson interval at 95 %."""
-    rates = rates_with_intervals(table)
     return {
-        "rates": [[None if r is None else r.share for r in row] for row in rates],
-        "rate_intervals": [[None if r is None else list(r.interval) for r in row] for row in rates],
+        "rates": [[None if r is None else r.share for r in row] for row in table.rates],
+        "rate_intervals": [[None if r is None else list(r.interval) for r in row] for row in table.rates],
     }
 
 

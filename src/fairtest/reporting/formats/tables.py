@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
-from fairtest.reporting.words.numbers import count, decimals_for, quantity, rate
+from fairtest.reporting.words.numbers import count, quantity, rate, shared_decimals
 from fairtest.reporting.words.phrases import Names, fitted_at, line_words, rates_of, totals
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _more(number: int) -> list[str]:
 def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
     """Return a number by group: people, mean, spread and quantiles, as many as fit."""
     rows = table.rows[:_MOST_ROWS]
-    decimals = decimals_for(n for group in rows for n in (*(group.quantiles or ()), group.mean or 0.0))
+    decimals = shared_decimals(rows)
     fit = ["fitted"] if table.line is not None else []
     full = boxed(
         [shortened(names.written(table.by)), names.people, "mean", "deviation", *_QUANTILES, *fit],

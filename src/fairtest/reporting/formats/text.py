@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from fairtest.reporting.figures.bars import ForestRow, forest_lines, rate_lines
+from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
+from fairtest.reporting.figures.plots import ForestRow, plot_effects
 from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.views.label_tables import label_lines
 from fairtest.reporting.words import guide
@@ -75,14 +76,15 @@ def _overview(report: Report, width: int, ink: Ink) -> Iterator[str]:
         ]
         everyone = attribute.population
         whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
-        if not alike or not (lines := forest_lines([*whole, *alike], scale, report.names, width - 2, ink)):
+        forest = plot_effects([*whole, *alike], scale, None if attribute.labels else everyone.effect)
+        if not alike or forest is None:
             continue
         unit = f", in{scale.unit}" if scale.unit else ""
         yield ""
         by, metric = report.names.column(attribute.name), guide.metric_label(report, attribute.metric)
         about = f"All findings by {by}: {metric}{unit}"
         yield from map(ink.strong, _wrapped(about, width))
-        yield from (f"  {line}" for line in lines)
+        yield from (f"  {line}" for line in forest_lines(forest, report.names, width - 2, ink))
 
 
 def _where(finding: Finding) -> str:
@@ -160,10 +162,10 @@ def _strata(report: Report, finding: Finding, scale: Scale, width: int, ink: Ink
     ]
     given = " and ".join(map(report.names.column, report.explanatory)) or "the strata"
     whole = ForestRow(f"All, given {given}", finding, finding.significant, whole=True)
-    if finding.strata and (lines := forest_lines([whole, *rows], scale, report.names, width - 2, ink)):
+    if finding.strata and (forest := plot_effects([whole, *rows], scale, finding.effect)):
         yield ""
         yield from map(ink.strong, _wrapped(f"By {given}", width))
-        yield from (f"  {line}" for line in lines)
+        yield from (f"  {line}" for line in forest_lines(forest, report.names, width - 2, ink))
     for stratum in finding.strata:
         yield ""
         yield from _stratum(report, stratum, scale, width)

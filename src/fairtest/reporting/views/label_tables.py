@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import CountTable
-from fairtest.reporting.figures import marks as figures
-from fairtest.reporting.figures import svg
+from fairtest.reporting.figures.axes import effect_axis
+from fairtest.reporting.figures.marks import mark_effect
+from fairtest.reporting.figures.svg import axis_marks, axis_style, draw_label
 from fairtest.reporting.formats.tables import boxed, display_width, shortened
 from fairtest.reporting.words.numbers import base_metric, count, p_value, rate, scale_for, typeset, typeset_p
 from fairtest.reporting.words.phrases import Names, big_groups, capitalised, joined, one_line, rates_of, totals
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport
+    from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.words.numbers import Scale
 
 MOST_GROUPS = 6
@@ -133,7 +135,7 @@ def label_view(attribute: AttributeReport, words: Names = PLAIN) -> dict[str, An
     """Return the table of labels for a page: blocks of rows, each with its own mark, and those not confirmed."""
     shown = [f for f in attribute.labels if f.significant]
     scale = _scale(attribute)
-    axis = figures.effect_axis(shown, scale) if shown else None
+    axis = effect_axis(shown, scale) if shown else None
     others = [_row(attribute, f, None, None, scale, words) for f in unconfirmed(attribute)]
     if axis is None and not others:
         return None
@@ -151,8 +153,8 @@ def label_view(attribute: AttributeReport, words: Names = PLAIN) -> dict[str, An
     names = [name for name, _ in heads[0]] if heads and all(_same(heads[0], h) for h in heads) else []
     pair = len(names) == 2 and attribute.reference is not None
     return {
-        "axis": None if axis is None else svg.axis_marks(axis),
-        "style": "" if axis is None else svg.axis_style(axis),
+        "axis": None if axis is None else axis_marks(axis),
+        "style": "" if axis is None else axis_style(axis),
         "blocks": blocks,
         "groups": names,
         "left": names[:1] if pair else names,
@@ -171,7 +173,7 @@ def _row(
     attribute: AttributeReport,
     finding: Finding,
     group: int | None,
-    axis: figures.Axis | None,
+    axis: Axis | None,
     scale: Scale,
     words: Names,
     mark: str = "a",
@@ -181,7 +183,7 @@ def _row(
     return {
         "label": one_line(finding.output),
         "rates": [(name, typeset(rate(share))) for name, share in _rates(finding.table, group, words)],
-        "mark": None if axis is None else svg.label_mark(axis, figures.bar_of(finding, axis, scale), mark),
+        "mark": None if axis is None else draw_label(axis, mark_effect(finding, axis, scale), mark),
         "measured": f"{scale.number(finding.effect)} {scale.interval(finding.interval)}",
         "p": typeset_p(finding.p_value, "").strip("\u202f= "),
     }

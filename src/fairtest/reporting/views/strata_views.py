@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import CountTable, Tested
-from fairtest.reporting.figures import marks as figures
+from fairtest.reporting.figures.plots import ForestRow, estimate_with_interval, plot_effects
 from fairtest.reporting.figures.svg import axis_marks, axis_style
-from fairtest.reporting.views.forest_views import forest_row, measured
+from fairtest.reporting.views.forest_views import forest_row
 from fairtest.reporting.views.table_views import table_view
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.numbers import UNDEFINED, base_metric, count, typeset, typeset_p
@@ -30,21 +30,24 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
     """Return the strata of a finding; None without an explanatory attribute."""
     if not finding.strata:
         return None
-    overall = _overall(finding)
-    axis = figures.effect_axis([*overall, finding, *finding.strata], scale)
-    names = list(finding.strata[0].values)
+    rows = list(_rows(report, finding))
+    forest = plot_effects([row for row, _ in rows], scale)
     return {
-        "axis": None if axis is None else axis_marks(axis),
-        "style": "" if axis is None else axis_style(axis),
+        "axis": None if forest is None else axis_marks(forest.axis),
+        "style": "" if forest is None else axis_style(forest.axis),
         "metric": guide.base_name(finding.metric),
         "unit": scale.unit.strip(),
-        "given": joined([report.names.column(name) for name in names]),
-        "overall": bool(overall),
-        "rows": [] if axis is None else list(_rows(report, finding, axis, scale)),
+        "given": _given(report, finding),
+        "overall": bool(_overall(finding)),
+        "rows": [] if forest is None else [forest_row(forest, row) | more for row, more in rows],
         "parts": [_part(report, finding, stratum, scale) for stratum in finding.strata],
         "kind": "rates" if isinstance(finding.strata[0].table, CountTable) else "numbers",
         "many": len(finding.strata) > MOST_OPEN,
     }
+
+
+def _given(report: Report, finding: Finding) -> str:
+    return joined([report.names.column(name) for name in finding.strata[0].values])
 
 
 def _overall(finding: Finding) -> list[Tested]:
@@ -55,26 +58,19 @@ def _overall(finding: Finding) -> list[Tested]:
     return [Tested(finding.context, finding.size, finding.gap, finding.gap_interval, None, clear)]
 
 
-def _rows(report: Report, finding: Finding, axis: figures.Axis, scale: Scale) -> Iterator[View]:
-    given = joined([report.names.column(name) for name in finding.strata[0].values])
+def _rows(report: Report, finding: Finding) -> Iterator[tuple[ForestRow, View]]:
+    """Yield the rows of the forest, and what is said of them besides their numbers."""
+    given = _given(report, finding)
     who = "Everyone" if len(finding.context) == 0 else "This group"
     for overall in _overall(finding):
-        row = forest_row(overall, axis, scale, "diamond")
-        yield row | {
-            "label": f"{who}, all together",
-            "verdict": f"whatever the {given}; single interval",
-            "p": UNDEFINED,
-        }
-    first = forest_row(finding, axis, scale, "diamond")
+        words = f"whatever the {given}; single interval"
+        yield ForestRow(f"{who}, all together", overall, whole=True), {"verdict": words, "p": UNDEFINED}
     clear = "clear" if finding.significant else "not distinguishable from none"
-    yield first | {"label": f"{who}, given {given}", "verdict": clear}
+    yield ForestRow(f"{who}, given {given}", finding, whole=True), {"verdict": clear}
     for stratum in finding.strata:
-        shape = "dot" if is_clear(stratum, report.settings.level) else "hollow"
-        row = forest_row(stratum, axis, scale, shape)
-        yield row | {
-            "label": report.names.values(stratum.values) or UNDEFINED,
-            "verdict": guide.stratum_words(report, stratum),
-        }
+        name = report.names.values(stratum.values) or UNDEFINED
+        words = guide.stratum_words(report, stratum)
+        yield ForestRow(name, stratum, is_clear(stratum, report.settings.level)), {"verdict": words}
 
 
 def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> View:
@@ -82,7 +78,7 @@ def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> V
     tables = [other.table for other in finding.strata]
     says = [capitalised(guide.stratum_words(report, stratum))]
     if stratum.effect is not None:
-        says.append(f"{measured(stratum, scale)}{scale.unit}")
+        says.append(f"{estimate_with_interval(stratum, scale)}{scale.unit}")
     if stratum.p_value is not None:
         says.append(typeset_p(stratum.p_value))
     return {
@@ -90,5 +86,5 @@ def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> V
         "people": count(stratum.size),
         "shows": is_clear(stratum, report.settings.level),
         "says": typeset("; ".join(says)),
-        "table": table_view(stratum.table, 0, report.names, tables, whole=True),
+        "table": table_view(stratum.table, 0, report.names, tables, to_hundred=True),
     }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import Tested
-from fairtest.reporting.figures import marks as figures
-from fairtest.reporting.figures.icicle import STEPS, icicle, ramp_of
-from fairtest.reporting.figures.svg import axis_marks, axis_style, interval_mark
-from fairtest.reporting.views.forest_views import measured
-from fairtest.reporting.words.numbers import base_metric, count, digits, typeset
-from fairtest.reporting.words.phrases import one_line
+from fairtest.reporting.figures.axes import effect_axis
+from fairtest.reporting.figures.icicle import icicle_of
+from fairtest.reporting.figures.marks import mark_effect
+from fairtest.reporting.figures.plots import estimate_with_interval
+from fairtest.reporting.figures.svg import FOREST, axis_marks, axis_style, interval_on_page
+from fairtest.reporting.words.numbers import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,70 +18,59 @@ if TYPE_CHECKING:
     from fairtest.model.context import Context
     from fairtest.model.hierarchy import Node
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.figures.icicle import Ramp
+    from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.words.numbers import Scale
 
 View = dict[str, Any]
-_SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 
 
 def tree_view(
     report: Report, attribute: AttributeReport, scale: Scale, anchor: str
 ) -> tuple[View | None, dict[Context, str]]:
     """Return the tree of an attribute, and the anchor of each context in it; None where there is nothing to show."""
-    nodes = () if attribute.labels else attribute.tree
-    axis = figures.effect_axis([n.part for n in nodes if n.part.significant], scale) if len(nodes) > 1 else None
-    if axis is None:
+    tree = icicle_of(attribute, scale)
+    if tree is None:
         return None, {}
+    axis = effect_axis([n.part for n in tree.nodes if n.part.significant], scale)
+    assert axis is not None  # there is a significant effect, or there were no tree
     stem, whole = f"{anchor}-t", attribute.population.effect
-    places = {finding.context: i for i, finding in enumerate(attribute.inside, 1)}
-    ramp = ramp_of(nodes, signed=base_metric(attribute.metric) in _SIGNED)
-    rows = [_row(report, node, places.get(node.part.context), axis, scale) for node in nodes]
-    for i, (node, row) in enumerate(zip(nodes, rows, strict=True)):
-        row["anchor"] = f"{stem}-{i}"
-        row["words"] = "Everyone" if i == 0 else _words(node, nodes[node.parent])
-        row["colour"] = ramp.colour(node.part.effect, significant=node.part.significant)
+    rows = [_row(report, node, number, axis, scale) for node, number in zip(tree.nodes, tree.findings, strict=True)]
+    for i, (node, row) in enumerate(zip(tree.nodes, rows, strict=True)):
+        row |= {"anchor": f"{stem}-{i}", "words": tree.words[i], "colour": tree.colours[i]}
         if i:
             rows[node.parent]["children"].append(row)
-    _open_ways_to_findings(nodes, rows)
-    words, colours = [row["words"] for row in rows], [row["colour"] for row in rows]
+    _open_ways_to_findings(tree.nodes, rows)
     view = {
         "id": stem,
-        "picture": icicle(nodes, words, colours, [row["finding"] is not None for row in rows], stem),
-        "legend": _legend(ramp, scale, set(colours)),
+        "picture": tree.draw(stem),
+        "legend": tree.legend,
         "axis": axis_marks(axis),
         "style": axis_style(axis, None if whole is None else axis.at(scale.at(whole))),
         "root": rows[0],
-        "guided": any(isinstance(n.part, Tested) and n.part.guided for n in nodes),
+        "guided": any(isinstance(n.part, Tested) and n.part.guided for n in tree.nodes),
     }
-    return view, {node.part.context: row["anchor"] for node, row in zip(nodes, rows, strict=True)}
+    return view, {node.part.context: row["anchor"] for node, row in zip(tree.nodes, rows, strict=True)}
 
 
-def _row(report: Report, node: Node, place: int | None, axis: figures.Axis, scale: Scale) -> View:
-    """Return one line of the outline; ``place`` is the number of the finding, if it is one."""
+def _row(report: Report, node: Node, number: int | None, axis: Axis, scale: Scale) -> View:
+    """Return one line of the outline; ``number`` is that of the finding, if it is one."""
     part = node.part
-    shape = "diamond" if node.parent < 0 else "hollow" if place is None else "dot"
+    look = "whole" if node.parent < 0 else "unclear" if number is None else "clear"
     return {
-        "status": _status(report, node, place),
-        "finding": place,
+        "status": _status(report, node, number),
+        "finding": number,
         "faint": not part.significant,
-        "mark": interval_mark(figures.bar_of(part, axis, scale), shape),
-        "measured": measured(part, scale),
+        "mark": interval_on_page(mark_effect(part, axis, scale), look, FOREST),
+        "measured": estimate_with_interval(part, scale),
         "people": count(part.size),
         "children": [],
         "open": node.parent < 0,
     }
 
 
-def _words(node: Node, parent: Node) -> str:
-    """Return what sets a context apart from the one it hangs under."""
-    own = [p for p in node.part.context.predicates if p not in parent.part.context.predicates]
-    return one_line(", ".join(str(p) for p in own)) or one_line(str(node.part.context))
-
-
-def _status(report: Report, node: Node, place: int | None) -> str:
-    if place is not None:
-        return f"finding {place}"
+def _status(report: Report, node: Node, number: int | None) -> str:
+    if number is not None:
+        return f"finding {number}"
     if node.part.effect is None:
         return "not tested" if isinstance(node.part, Tested) else "cannot be measured"
     if node.part.significant:
@@ -95,15 +84,3 @@ def _open_ways_to_findings(nodes: Sequence[Node], rows: Sequence[View]) -> None:
     for i in range(len(nodes) - 1, 0, -1):
         if leads[i]:
             leads[nodes[i].parent] = rows[nodes[i].parent]["open"] = True
-
-
-def _legend(ramp: Ramp, scale: Scale, used: set[str]) -> list[tuple[str, str]]:
-    """Return the colours that are in the picture, with the effects they stand for."""
-    steps = [digits(scale.factor * ramp.step * i) for i in range(STEPS)]
-    words = {"q0": f"under {steps[1]}"} | {f"q{i}": f"{steps[i]} or more" for i in range(1, STEPS)}
-    if ramp.signed:
-        sizes = (f"under {steps[1]}", f"{steps[1]} to {steps[2]}", f"over {steps[2]}")
-        correlates = base_metric(scale.metric) in {"CORR", "RANK"}
-        sides = (("b", "falls:" if correlates else "lower by"), ("a", "rises:" if correlates else "higher by"))
-        words = {f"{s}{i}": f"{way} {size}{scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
-    return [(colour, typeset(what)) for colour, what in words.items() if colour in used]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fairtest.model.finding import Group
     from fairtest.types import Interval
 
 UNDEFINED = "–"
@@ -101,6 +102,11 @@ def decimals_for(numbers: Iterable[float]) -> int:
     if largest >= 1 or largest == 0:
         return 0 if largest == 0 or largest >= 1000 else 1 if largest >= 100 else 2
     return min(2 - math.floor(math.log10(largest)), 12)
+
+
+def shared_decimals(groups: Sequence[Group]) -> int:
+    """Return how many decimals the numbers of a table by group are written with."""
+    return decimals_for(n for g in groups for n in (*(g.quantiles or ()), g.mean or 0.0))
 
 
 def quantity(number: float | None, decimals: int) -> str:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairtest.model.finding import CountTable
     from fairtest.types import Interval
 
 _Z = 1.959963984540054
-"""The intervals of rates stand at 95 %, each by itself: they describe, the test decides."""
+"""The intervals of rates have a confidence of 95 %, each by itself: they describe, the test decides."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +18,11 @@ class Rate:
 
     share: float
     interval: Interval
+
+
+def rate_of(number: int, people: int) -> Rate | None:
+    """Return the share of so many people that so many are, with its interval; None where there are no people."""
+    return Rate(number / people, wilson(number, people)) if people else None
 
 
 def wilson(number: int, people: int) -> Interval:
@@ -38,12 +42,3 @@ def wilson(number: int, people: int) -> Interval:
     middle = (share + spread / 2) / (1 + spread)
     reach = (spread * (share * (1 - share) + spread / 4)) ** 0.5 / (1 + spread)
     return 0.0 if number == 0 else middle - reach, 1.0 if number == people else middle + reach
-
-
-def rates_with_intervals(table: CountTable) -> tuple[tuple[Rate | None, ...], ...]:
-    """Return for each output and group the share of the group that has it; None for a group without people."""
-    people = [sum(column) for column in zip(*table.counts, strict=True)]
-    return tuple(
-        tuple(Rate(c / n, wilson(c, n)) if n else None for c, n in zip(row, people, strict=True))
-        for row in table.counts
-    )

@@ -1,0 +1,123 @@
+"""What a figure shows, whatever draws it: a page, a file or a terminal.
+
+A plot has an axis, rows whose marks stand on it, and perhaps a dotted line for everybody. There are two kinds that all
+three draw: effects of several groups of people (a forest), and the rates of the groups of one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtest.reporting.figures.axes import effect_axis, rate_axis, rates_axis
+from fairtest.reporting.figures.marks import mark_effect, mark_rate
+from fairtest.reporting.words.phrases import named_groups, told_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.model.finding import CountTable, Finding, Stratum, Tested
+    from fairtest.model.rates import Rate
+    from fairtest.reporting.figures.axes import Axis
+    from fairtest.reporting.figures.marks import IntervalMark
+    from fairtest.reporting.words.numbers import Scale
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """A row of a forest: a name, what was measured, whether that is clear, and whether it is the whole."""
+
+    name: str
+    part: Finding | Stratum | Tested
+    clear: bool = True
+    whole: bool = False
+
+    @property
+    def look(self) -> str:
+        """What the mark looks like: ``"whole"`` (a diamond), ``"clear"`` (a dot) or ``"unclear"`` (a hollow dot)."""
+        return "whole" if self.whole else "clear" if self.clear else "unclear"
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Effects with their intervals on one axis; ``reference`` is where the dotted line stands, if there is one."""
+
+    axis: Axis
+    scale: Scale
+    rows: tuple[ForestRow, ...]
+    reference: float | None
+
+    def mark(self, row: ForestRow) -> IntervalMark | None:
+        """Return where the mark of a row stands."""
+        return mark_effect(row.part, self.axis, self.scale)
+
+    def numbers(self, row: ForestRow) -> str:
+        """Return the effect of a row with its interval."""
+        return estimate_with_interval(row.part, self.scale)
+
+
+def estimate_with_interval(part: Finding | Stratum | Tested, scale: Scale) -> str:
+    """Return an effect in numbers, with its simultaneous interval if it has one."""
+    shown = scale.number(part.effect)
+    return shown if part.interval is None else f"{shown} {scale.interval(part.interval)}"
+
+
+def plot_effects(rows: Sequence[ForestRow], scale: Scale, everybody: float | None = None) -> Forest | None:
+    """Return a forest, with a line at the effect of everybody if it is given; None where no effect is defined."""
+    axis = effect_axis([row.part for row in rows], scale)
+    if axis is None:
+        return None
+    return Forest(axis, scale, tuple(rows), None if everybody is None else axis.at(scale.at(everybody)))
+
+
+@dataclass(frozen=True)
+class RatePlot:
+    """The rates of one output in each group of a table.
+
+    Attributes
+    ----------
+    row
+        Which output it is.
+    named
+        The groups that the sentence about the table names, in its order.
+    everybody
+        The rate of all groups together; None where there is nobody.
+    """
+
+    table: CountTable
+    row: int
+    named: tuple[int, ...]
+    axis: Axis
+    everybody: float | None
+
+    @property
+    def rates(self) -> tuple[Rate | None, ...]:
+        """The rate of each group."""
+        return self.table.rates[self.row]
+
+    @property
+    def reading_order(self) -> Sequence[int]:
+        """The groups as they are read: of two, the one that is compared before its reference."""
+        return (1, 0) if len(self.rates) == 2 else range(len(self.rates))
+
+    @property
+    def reference(self) -> float | None:
+        """Where the dotted line stands."""
+        return None if self.everybody is None else self.axis.at(self.everybody)
+
+    def mark(self, group: int) -> IntervalMark | None:
+        """Return where the mark of a group stands."""
+        return mark_rate(self.rates[group], self.axis)
+
+    def look(self, group: int) -> str:
+        """Return what the mark of a group looks like: ``"a"`` or ``"b"`` if the sentence names it, else ``"o"``."""
+        return "ab"[self.named.index(group)] if group in self.named[:2] else "o"
+
+
+def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> RatePlot:
+    """Return the rates of the output that a sentence tells, on an axis that ends above them or at 100 %."""
+    row = told_row(table, least)
+    axis = rate_axis([1.0]) if to_hundred else rates_axis(table.rates[row], table.sizes)
+    people = sum(table.sizes)
+    everybody = sum(table.counts[row]) / people if people else None
+    return RatePlot(table, row, named_groups(table, least), axis, everybody)

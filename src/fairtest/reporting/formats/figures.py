@@ -1,0 +1,130 @@
+"""The figures of a report as SVG files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from fairtest.model.finding import CountTable
+from fairtest.reporting.figures.axes import number_axis
+from fairtest.reporting.figures.icicle import icicle_of
+from fairtest.reporting.figures.marks import FEW, mark_box
+from fairtest.reporting.figures.picture import PictureRow, draw_rows, draw_tree
+from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
+from fairtest.reporting.words import guide
+from fairtest.reporting.words.numbers import base_metric, count, quantity, rate, scale_for, shared_decimals
+from fairtest.reporting.words.phrases import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtest.model.finding import Finding, GroupTable
+    from fairtest.model.report import AttributeReport, Report
+    from fairtest.reporting.words.numbers import Scale
+    from fairtest.reporting.words.phrases import Names
+
+
+def figures_of(report: Report) -> dict[str, str]:
+    """Return the figures of a report as SVG texts, in its order: names are ``sex-forest``, ``sex-1``, ``sex-1-strata``.
+
+    For each protected attribute: a forest of its findings with the whole population, and the tree of contexts
+    (``sex-tree``) where there is one; then for the population (0) and each finding (1, 2, …) its rates or boxes by
+    group, and its strata where there are explanatory attributes.
+    """
+    drawn: dict[str, str] = {}
+    for number, attribute in enumerate(report.attributes, 1):
+        stem = _stem(attribute.name, number, drawn)
+        for name, svg in _attribute(report, attribute):
+            drawn[f"{stem}-{name}"] = svg
+    return drawn
+
+
+def _stem(name: str, number: int, taken: dict[str, str]) -> str:
+    """Return an attribute's name as part of a file's, with its number where that is not enough."""
+    stem = re.sub(r"[^\w]+", "-", name).strip("-")[:60]
+    return stem if stem and not any(t.startswith(f"{stem}-") for t in taken) else f"{stem or 'attribute'}-{number}"
+
+
+def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str, str]]:
+    shown = attribute.inside if report.labels is not None else attribute.findings
+    scale = scale_for(attribute.metric, attribute.population.effect)
+    about = _about(report, attribute, scale)
+    alike = [f for f in (*attribute.populations, *shown) if base_metric(f.metric) == base_metric(attribute.metric)]
+    known = None if attribute.labels else attribute.population.effect
+    yield from _forest("forest", about, [ForestRow(_named(f), f) for f in alike], scale, report.names, known)
+    if (tree := icicle_of(attribute, scale)) is not None:
+        yield "tree", draw_tree(f"{about}, the tree of contexts", tree)
+    for number, finding in enumerate((attribute.population, *shown)):
+        yield str(number), _by_group(finding, report.settings.min_size, report.names)
+        if finding.strata:
+            rows = [ForestRow(_named(finding), finding)]
+            rows += [ForestRow(report.names.values(s.values), s) for s in finding.strata]
+            yield from _forest(f"{number}-strata", f"{_named(finding)}, by stratum", rows, scale, report.names)
+
+
+def _about(report: Report, attribute: AttributeReport, scale: Scale) -> str:
+    unit = f", in{scale.unit}" if scale.unit else ""
+    called = report.names.column
+    return f"{called(report.subject)} by {called(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
+
+
+def _named(finding: Finding) -> str:
+    where = one_line(str(finding.context)) if len(finding.context) else "Everyone"
+    return where if finding.label is None else f"{one_line(finding.label)}: {where}"
+
+
+def _forest(
+    name: str, title: str, rows: Sequence[ForestRow], scale: Scale, names: Names, everybody: float | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield effects on one axis, the first of them as a diamond; nothing where none is defined."""
+    forest = plot_effects(rows, scale, everybody)
+    if forest is None:
+        return
+    pictured = [
+        PictureRow(
+            row.name,
+            f"{forest.numbers(row)} · {names.number_of(row.part.size)}",
+            forest.mark(row),
+            "clear" if i else "whole",
+        )
+        for i, row in enumerate(rows)
+    ]
+    yield name, draw_rows(title, forest.axis, pictured, forest.reference)
+
+
+def _by_group(finding: Finding, least: int, names: Names) -> str:
+    """Return the rates or the boxes of each group of a finding."""
+    title = f"{_named(finding)} ({names.number_of(finding.size)})"
+    if isinstance(finding.table, CountTable):
+        return _rates(title, finding.table, least, names)
+    return _boxes(title, finding.table, names)
+
+
+def _rates(title: str, table: CountTable, least: int, names: Names) -> str:
+    plot = plot_rates(table, least)
+    rows = [
+        PictureRow(
+            names.label(table.protected, group) or names.pair(table.protected, group),
+            f"{rate(share)} · {count(table.counts[plot.row][g])} of {count(table.sizes[g])}",
+            plot.mark(g),
+            plot.look(g),
+        )
+        for g, (group, share) in enumerate(zip(table.columns, table.shares(plot.row), strict=True))
+    ]
+    return draw_rows(
+        f"{title}: share with {names.pair(table.output, table.rows[plot.row])}", plot.axis, rows, plot.reference
+    )
+
+
+def _boxes(title: str, table: GroupTable, names: Names) -> str:
+    axis, decimals = number_axis(table.rows), shared_decimals(table.rows)
+    rows = [
+        PictureRow(
+            names.short(table.by, group.name),
+            f"mean {quantity(group.mean, decimals)} · {names.number_of(group.size)}",
+            mark_box(group, axis) if group.size >= FEW else None,
+            "a",
+        )
+        for group in table.rows
+    ]
+    return draw_rows(f"{title}: {names.column(table.measured)} by {names.column(table.by)}", axis, rows, None)
