@@ -38,7 +38,7 @@ _WHERE = {
     "audit": "fairtest.pipeline.calls",
     "explain": "fairtest.pipeline.calls",
     "inspect": "fairtest.pipeline.inspection",
-    "metric": "fairtest.metrics.registry",
+    "metric": "fairtest.metrics.own",
     "report": "fairtest.pipeline.calls",
     "test": "fairtest.pipeline.calls",
     "train": "fairtest.pipeline.calls",
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from fairtest.investigations.discovery import Discovery
     from fairtest.investigations.error_profiling import ErrorProfiling
     from fairtest.investigations.testing import Testing
-    from fairtest.metrics.registry import Metric, metric
+    from fairtest.metrics.own import metric
+    from fairtest.metrics.registry import Metric
     from fairtest.model.context import Context, Predicate
     from fairtest.model.finding import Finding
     from fairtest.model.report import Report

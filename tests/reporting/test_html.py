@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 import report_builders as build
 
+from fairtest.metrics.choice import scale_for
 from fairtest.reporting.figures.axes import axis_over, effect_axis, number_axis, rate_axis
 from fairtest.reporting.formats.html import render_html, render_notebook
 from fairtest.reporting.formats.json import as_dict
-from fairtest.reporting.words.numbers import scale_for
 
 REPORTS = build.all_reports()
 VOID = {"meta", "br", "hr", "img", "input", "link", "line", "circle", "rect", "path"}

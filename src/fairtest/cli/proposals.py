@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.metrics.choice import scale_for
+from fairtest.numbers import count
 from fairtest.pipeline.prospects import prospects
-from fairtest.reporting.words.numbers import count, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtest.investigations.base import Investigation
+    from fairtest.metrics.scale import Scale
     from fairtest.pipeline.prospects import Prospect, Prospects
-    from fairtest.reporting.words.numbers import Scale
 
 MOST_SHOWN = 25
 

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import entr
 
 from fairtest.data.summaries import Counts, GroupMoments, Moments
-from fairtest.metrics.correlation import mid_distribution
+from fairtest.metrics.rank_correlation import mid_distribution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,7 +25,7 @@ from fairtest.inference.cautions import (
 from fairtest.inference.monte_carlo import Drawn
 from fairtest.inference.resampling import Resampling
 from fairtest.inference.row_effects import stratum_ranks
-from fairtest.metrics.correlation import rank_scores
+from fairtest.metrics.rank_correlation import rank_scores
 from fairtest.statistics.numbers import correlation, oneway, rank
 from fairtest.statistics.numerics.rules import widen_to_zero
 from fairtest.statistics.rates import score

@@ -143,7 +143,7 @@ class Investigation(ABC):
             questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
         return tuple(questions)
 
-    def _usual_metric(self, protected: Variable) -> str | None:  # noqa: ARG002 - for others to say
+    def _usual_metric(self, protected: Variable) -> Metric | None:  # noqa: ARG002 - for others to say
         """Return the metric where the user names none and the kinds alone should not decide."""
         return None
 

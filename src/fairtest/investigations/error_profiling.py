@@ -9,6 +9,7 @@ from fairtest.investigations.base import Investigation
 from fairtest.investigations.errors import by_error
 from fairtest.investigations.notions import by_notion, named_notion
 from fairtest.investigations.profiles import Pair
+from fairtest.metrics.choice import unsigned_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.investigations.base import Metrics
     from fairtest.investigations.profiles import Profile
+    from fairtest.metrics.registry import Metric
 
 
 class ErrorProfiling(Investigation):
@@ -116,11 +118,9 @@ class ErrorProfiling(Investigation):
         """The prediction and the truth: never contexts."""
         return frozenset((self.output_name, self.ground_truth))
 
-    def _usual_metric(self, protected: Variable) -> str | None:
+    def _usual_metric(self, protected: Variable) -> Metric | None:
         """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel."""
-        if not self.profile.given or (protected.is_number and self.output.is_number):
-            return None
-        return "ETA" if protected.is_number or self.output.is_number else "NMI"
+        return unsigned_metric(protected.kind, self.output.kind) if self.profile.given else None
 
     def output_role(self, name: str) -> str:
         """Return which of the two a column is."""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fairtest.exceptions import InputError, unknown_name
-from fairtest.metrics.correlation import CORR, RANK
+from fairtest.metrics.correlation import CORR
 from fairtest.metrics.correlation_ratio import ETA
 from fairtest.metrics.difference import DIFF
 from fairtest.metrics.mutual_information import NMI
+from fairtest.metrics.rank_correlation import RANK
 from fairtest.metrics.ratio import RATIO
 from fairtest.metrics.registry import Metric, named_metrics, register
-from fairtest.types import Kind
+from fairtest.types import Kind, SummaryKind
 
-for _metric in (DIFF, RATIO, NMI, CORR, ETA, RANK):
-    register(_metric)
+if TYPE_CHECKING:
+    from fairtest.metrics.scale import Scale
+
+BUILT_IN = tuple(map(register, (DIFF, RATIO, NMI, CORR, ETA, RANK)))
+TAKEN = frozenset({"reg", *(metric.name.casefold() for metric in BUILT_IN)})
+"""Names that a metric of one's own cannot have."""
 
 _DEFAULTS = {
     "binary": {"binary": DIFF, "categorical": NMI, "number": CORR},
     "categorical": {"binary": NMI, "categorical": NMI, "number": ETA},
     "number": {"binary": CORR, "categorical": ETA, "number": CORR},
 }
+_NUMBERS = (Kind.ORDERED, Kind.NUMERIC)
 
 
 def find_metric(name: str | Metric) -> Metric:
@@ -41,11 +49,24 @@ def default_metric(protected: Kind, output: Kind) -> Metric:
     >>> default_metric(Kind.ORDERED, Kind.NUMERIC).name
     'RANK'
     """
-    numbers = (Kind.ORDERED, Kind.NUMERIC)
-    if protected in numbers and output in numbers and Kind.ORDERED in (protected, output):
+    if protected in _NUMBERS and output in _NUMBERS and Kind.ORDERED in (protected, output):
         return RANK
-    row, column = ("number" if kind in numbers else kind.value for kind in (protected, output))
+    row, column = ("number" if kind in _NUMBERS else kind.value for kind in (protected, output))
     return _DEFAULTS[row][column]
+
+
+def unsigned_metric(protected: Kind, output: Kind) -> Metric | None:
+    """Return the metric without direction for a pair of kinds; None where both are numbers.
+
+    Opposite effects in different strata do not cancel in it.
+
+    Examples
+    --------
+    >>> unsigned_metric(Kind.BINARY, Kind.BINARY).name
+    'NMI'
+    """
+    numbers = (protected is Kind.NUMERIC) + (output is Kind.NUMERIC)
+    return (NMI, ETA, None)[numbers]
 
 
 def fitting_metric(named: str | Metric | None, protected: tuple[str, Kind], output: tuple[str, Kind]) -> Metric:
@@ -62,3 +83,31 @@ def fitting_metric(named: str | Metric | None, protected: tuple[str, Kind], outp
         f"this pair use one of {', '.join(fits)}, or declare another kind (categorical=[...], numeric=[...], "
         "ordered={...} of DataSource)."
     )
+
+
+def reported_metric(name: str) -> Metric:
+    """Return the metric that a report names.
+
+    A report may be older than this process, and its metric one that the user has not declared in it: then no more is
+    known of it than its name.
+    """
+    known = named_metrics().get(name)
+    return known or Metric(name, name, frozenset(), frozenset(), SummaryKind.COUNTS, effect=lambda _: None)
+
+
+def scale_for(name: str, population: float | None = None) -> Scale:
+    """Return how the effects of an attribute are written: one choice for all its findings.
+
+    Parameters
+    ----------
+    name
+        The metric that the report names.
+    population
+        The effect in the whole population; a weak one asks for a digit more.
+
+    Examples
+    --------
+    >>> scale_for("NMI", 0.045).estimate(0.0944), scale_for("NMI", 0.0088).estimate(0.0088)
+    ('0.094', '0.0088')
+    """
+    return reported_metric(name).scale.given(population)

@@ -8,6 +8,8 @@ import numpy as np
 
 from fairtest.metrics.evidence import Evidence, from_chi_square
 from fairtest.metrics.registry import Metric
+from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
+from fairtest.numbers import rate
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -64,6 +66,21 @@ def bound(summary: GroupMoments, z: float) -> FloatArray:
         return np.where(np.isnan(x), np.nan, np.where(np.isinf(x), 1.0, low / (low + n)))
 
 
+def clause(finding: FindingPhrases) -> str:
+    """Return from where to where averages run, and how much of the variation that is."""
+    means = finding.mean_range()
+    if means is None:
+        return finding.plain()
+    share = rate(finding.effect)
+    if finding.usual is not None:
+        share += f" (against {rate(finding.usual)} in the whole population)"
+    part = f"{means.by} accounts for {share} of its variation"
+    if not means.is_output:
+        part = f"{share} of its variation goes with {means.by}"
+    unclear = "" if finding.significant else f", a link {NOT_CLEAR}"
+    return f"{means.runs}; {part}{unclear}." if means.runs else f"for {means.measured}, {part}{unclear}."
+
+
 ETA = Metric(
     name="ETA",
     phrase="correlation ratio η²",
@@ -74,5 +91,13 @@ ETA = Metric(
     bound=bound,
     evidence=evidence,
     signed=False,
+    most=1.0,
+    words=Words(
+        noun="share of variation",
+        subject="share of variation accounted for",
+        symbol="η²",
+        meaning="η², the part of the variation of the number that goes with the groups, from 0 to 1",
+        clause=clause,
+    ),
     swaps_roles=True,
 )

@@ -9,6 +9,8 @@ import numpy as np
 from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.registry import Metric
+from fairtest.metrics.scale import POINTS
+from fairtest.metrics.words import FindingPhrases, Words
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -61,6 +63,11 @@ def evidence(summary: Counts) -> Evidence:
     return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
 
 
+def clause(finding: FindingPhrases) -> str:
+    """Return the rates of the two groups and the gap between them."""
+    return f"{finding.shares()}: {finding.gap()}." if finding.is_two_by_two else finding.plain()
+
+
 DIFF = Metric(
     name="DIFF",
     phrase="difference of rates",
@@ -70,4 +77,12 @@ DIFF = Metric(
     effect=difference,
     bound=bound,
     evidence=evidence,
+    most=1.0,
+    compares="difference",
+    scale=POINTS,
+    words=Words(
+        noun="gap",
+        meaning="the rate of the group minus the rate of the reference group, in percentage points; 0 is no gap",
+        clause=clause,
+    ),
 )

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.metrics import difference
 from fairtest.metrics.conditional import weighted
 from fairtest.metrics.evidence import Evidence, from_chi_square
 from fairtest.metrics.registry import LEVELS, Metric
+from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
+from fairtest.numbers import fixed
 from fairtest.statistics.tables.logarithms import x_log_x
 from fairtest.types import SummaryKind
 
@@ -81,6 +84,20 @@ def _noncentral_low(g: FloatArray, df: FloatArray, z: float) -> FloatArray:
     return np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
 
 
+def clause(finding: FindingPhrases) -> str:
+    """Return the gap between two groups; of more, from where to where the share runs."""
+    if finding.is_two_by_two:
+        return difference.clause(finding)
+    runs = finding.share_range()
+    if runs is None:
+        return finding.plain()
+    if not finding.significant:
+        return f"{runs}: a link {NOT_CLEAR}."
+    if not finding.usual or finding.usual < 0:
+        return f"{runs}."
+    return f"{runs}: a link estimated at {fixed(finding.effect / finding.usual, 1)} times that in the whole population."
+
+
 NMI = Metric(
     name="NMI",
     phrase="normalised mutual information",
@@ -91,4 +108,13 @@ NMI = Metric(
     bound=bound,
     evidence=evidence,
     signed=False,
+    most=1.0,
+    words=Words(
+        noun="strength",
+        subject="strength of the link",
+        symbol="NMI",
+        meaning="normalised mutual information, from 0 (the attribute tells nothing about the output) to 1 "
+        "(it tells everything). It suits any number of groups",
+        clause=clause,
+    ),
 )

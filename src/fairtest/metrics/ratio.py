@@ -10,6 +10,8 @@ from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.difference import evidence as difference_evidence
 from fairtest.metrics.evidence import Evidence
 from fairtest.metrics.registry import Metric
+from fairtest.metrics.scale import LOGARITHM, TIMES
+from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -27,12 +29,6 @@ def ratio(summary: Counts) -> FloatArray:
         rates = summary.counts[..., 1, :] / people
         each = rates[..., 1] / rates[..., 0] - 1
     return weighted(np.where(np.isfinite(each), each, np.nan), people.sum(axis=-1))
-
-
-def log_strength(effect: FloatArray) -> FloatArray:
-    """Return |ln ratio|: half as often is as strong as twice as often."""
-    with np.errstate(divide="ignore"):
-        return np.abs(np.log1p(np.maximum(effect, -1.0)))
 
 
 def bound(summary: Counts, z: float) -> FloatArray:
@@ -57,6 +53,15 @@ def _log_ratio(summary: Counts) -> tuple[FloatArray, FloatArray]:
     return strata_average(gap, variance, people.sum(axis=-1))
 
 
+def clause(finding: FindingPhrases) -> str:
+    """Return how many times as often the output happens to one group."""
+    if not finding.is_two_by_two:
+        return finding.plain()
+    times = finding.times()
+    unclear = "" if finding.significant or NOT_CLEAR in times else f", {NOT_CLEAR}"
+    return f"{finding.shares()}: {times}{unclear}."
+
+
 RATIO = Metric(
     name="RATIO",
     phrase="ratio of rates, less 1",
@@ -66,5 +71,15 @@ RATIO = Metric(
     effect=ratio,
     bound=bound,
     evidence=evidence,
-    strength=log_strength,
+    additive=LOGARITHM,
+    compares="ratio",
+    scale=TIMES,
+    words=Words(
+        noun="ratio",
+        subject="ratio of the two rates",
+        meaning="the rate of the group divided by the rate of the reference group; 1 is no difference. "
+        "The JSON report and the data frame hold the ratio minus 1",
+        clause=clause,
+        allowed=lambda tolerance: f"ratios from {1 - tolerance:.2f} to {1 / (1 - tolerance):.2f}",
+    ),
 )

@@ -11,6 +11,7 @@ import scipy
 
 from fairtest.data.axes import MOST_LEVELS
 from fairtest.investigations.discovery import Discovery
+from fairtest.metrics.choice import scale_for
 from fairtest.model.report import (
     AttributeReport,
     ColumnNote,
@@ -21,7 +22,6 @@ from fairtest.model.report import (
     Settings,
 )
 from fairtest.reporting.words.error_words import error_note, names_for
-from fairtest.reporting.words.numbers import scale_for
 from fairtest.reporting.words.simpson import simpson_note
 from fairtest.reporting.words.wording import sentence, verdict_words
 from fairtest.types import Kind

@@ -8,7 +8,7 @@ import textwrap
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fairtest.reporting.words.numbers import count
+from fairtest.numbers import count
 from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairtest.reporting.words.numbers import fixed, rate, typeset
+from fairtest.numbers import fixed, rate, typeset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Group, Stratum, Tested
     from fairtest.model.rates import Rate
-    from fairtest.reporting.words.numbers import Scale
 
 _FURTHEST = 3.0
 """Bounds may be so many times as far from the effects as these are from no link; others leave the axis."""
@@ -110,4 +110,4 @@ def effect_axis(parts: Sequence[Finding | Stratum | Tested], scale: Scale) -> Ax
     bounds = [scale.at(b) for part in parts if part.interval is not None for b in part.interval]
     near = [min(max(b, zero - reach), zero + reach) for b in bounds if not math.isnan(b)]
     low, high = min([*effects, *near, zero]), max([*effects, *near, zero])
-    return axis_over(low, high, lambda n, d: fixed(n, d, signed=scale.signed), zero)
+    return axis_over(low, high, lambda n, d: fixed(n, d, signed=scale.plus), zero)

@@ -6,9 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
+from fairtest.numbers import rate
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.formats.tables import display_width, shortened
-from fairtest.reporting.words.numbers import rate
 from fairtest.reporting.words.phrases import capitalised, outcome_words
 
 if TYPE_CHECKING:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from fairtest.metrics.choice import reported_metric
+from fairtest.numbers import digits, typeset
 from fairtest.reporting.figures.axes import round_up
-from fairtest.reporting.words.numbers import base_metric, digits, typeset
 from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.metrics.registry import Metric
+    from fairtest.metrics.scale import Scale
     from fairtest.model.hierarchy import Node
     from fairtest.model.report import AttributeReport
-    from fairtest.reporting.words.numbers import Scale
 
 LEVEL = 27
 """The height of a row in pixels."""
@@ -26,7 +28,6 @@ STEPS = 6
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _LETTER = 0.75
 """About how much of the picture's width, in per cent, a letter takes on a wide screen."""
-_SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Icicle:
     nodes: tuple[Node, ...]
     findings: tuple[int | None, ...]
     ramp: Ramp
+    metric: Metric
     scale: Scale
 
     @property
@@ -107,8 +109,7 @@ class Icicle:
         words = {"q0": f"under {steps[1]}"} | {f"q{i}": f"{steps[i]} or more" for i in range(1, STEPS)}
         if self.ramp.signed:
             sizes = (f"under {steps[1]}", f"{steps[1]} to {steps[2]}", f"over {steps[2]}")
-            correlates = base_metric(self.scale.metric) in {"CORR", "RANK"}
-            sides = (("b", "falls:" if correlates else "lower by"), ("a", "rises:" if correlates else "higher by"))
+            sides = (("b", self.metric.words.lower), ("a", self.metric.words.higher))
             words = {f"{s}{i}": f"{way} {size}{self.scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
         return [(colour, typeset(what)) for colour, what in words.items() if colour in self.colours]
 
@@ -129,8 +130,9 @@ def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
     if len(nodes) < 2 or not any(n.part.significant and n.part.effect is not None for n in nodes):
         return None
     numbers = {finding.context: i for i, finding in enumerate(attribute.inside, 1)}
-    ramp = ramp_of(nodes, signed=base_metric(attribute.metric) in _SIGNED)
-    return Icicle(nodes, tuple(numbers.get(node.part.context) for node in nodes), ramp, scale)
+    metric = reported_metric(attribute.metric)
+    ramp = ramp_of(nodes, signed=metric.signed)
+    return Icicle(nodes, tuple(numbers.get(node.part.context) for node in nodes), ramp, metric, scale)
 
 
 def _own_words(node: Node, parent: Node) -> str:

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Group, GroupTable, Stratum, Tested
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.words.numbers import Scale
 
 FEW = 20
 """Of fewer people no box is drawn where boxes stand side by side."""

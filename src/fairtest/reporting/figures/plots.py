@@ -16,11 +16,11 @@ from fairtest.reporting.words.phrases import named_groups, told_row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import CountTable, Finding, Stratum, Tested
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.marks import IntervalMark
-    from fairtest.reporting.words.numbers import Scale
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
+from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
 from fairtest.reporting.figures.marks import FEW, mark_box
 from fairtest.reporting.figures.picture import PictureRow, draw_rows, draw_tree
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.numbers import base_metric, count, quantity, rate, scale_for, shared_decimals
-from fairtest.reporting.words.phrases import one_line
+from fairtest.reporting.words.phrases import one_line, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, GroupTable
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.numbers import Scale
     from fairtest.reporting.words.phrases import Names
 
 
@@ -49,7 +50,7 @@ def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str
     shown = attribute.inside if report.labels is not None else attribute.findings
     scale = scale_for(attribute.metric, attribute.population.effect)
     about = _about(report, attribute, scale)
-    alike = [f for f in (*attribute.populations, *shown) if base_metric(f.metric) == base_metric(attribute.metric)]
+    alike = [f for f in (*attribute.populations, *shown) if f.metric == attribute.metric]
     known = None if attribute.labels else attribute.population.effect
     yield from _forest("forest", about, [ForestRow(_named(f), f) for f in alike], scale, report.names, known)
     if (tree := icicle_of(attribute, scale)) is not None:

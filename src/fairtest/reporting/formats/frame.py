@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fairtest.reporting.words.numbers import P_FLOOR
+from fairtest.numbers import P_FLOOR
 from fairtest.reporting.words.wording import sentence_in
 
 if TYPE_CHECKING:

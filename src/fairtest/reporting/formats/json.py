@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import CountTable
+from fairtest.numbers import P_FLOOR
 from fairtest.reporting.words.impact import impact_ratios
-from fairtest.reporting.words.numbers import P_FLOOR
 from fairtest.reporting.words.reused import promise, whose_numbers
 from fairtest.reporting.words.wording import sentence_in
 

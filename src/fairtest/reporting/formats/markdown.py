@@ -6,9 +6,10 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
+from fairtest.numbers import count, p_value, quantity, rate
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.numbers import count, p_value, quantity, rate, scale_for
 from fairtest.reporting.words.phrases import capitalised, one_line, rates_of, totals
 from fairtest.reporting.words.wording import sentence_in
 
@@ -111,7 +112,7 @@ def _strata(report: Report, finding: Finding) -> Iterator[str]:
         ]
         for stratum in finding.strata
     ]
-    head = ["among those with", report.names.people, guide.base_name(finding.metric), "interval", ""]
+    head = ["among those with", report.names.people, one_line(finding.metric), "interval", ""]
     yield from _table(head, rows)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from fairtest.metrics.choice import scale_for
+from fairtest.metrics.scale import TIMES
+from fairtest.numbers import count, p_statement, rate
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects
@@ -12,7 +15,6 @@ from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.views.label_tables import label_lines
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.impact import four_fifths, impact_words, law_words
-from fairtest.reporting.words.numbers import base_metric, count, p_statement, rate, scale_for
 from fairtest.reporting.words.phrases import one_line
 from fairtest.reporting.words.reused import confirmation
 from fairtest.reporting.words.wording import sentence_in
@@ -20,9 +22,9 @@ from fairtest.reporting.words.wording import sentence_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Stratum
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.numbers import Scale
 
 _NARROWEST = 40
 
@@ -72,7 +74,7 @@ def _overview(report: Report, width: int, ink: Ink) -> Iterator[str]:
         alike = [
             ForestRow(f"{number}. {_where(f)}", f)
             for number, f in enumerate(attribute.inside, 1)
-            if base_metric(f.metric) == base_metric(attribute.metric)
+            if f.metric == attribute.metric
         ]
         everyone = attribute.population
         whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
@@ -168,7 +170,7 @@ def _strata(report: Report, finding: Finding, scale: Scale, width: int, ink: Ink
         yield from (f"  {line}" for line in forest_lines(forest, report.names, width - 2, ink))
     for stratum in finding.strata:
         yield ""
-        yield from _stratum(report, stratum, scale, width)
+        yield from _stratum(report, stratum, finding.metric, scale, width)
 
 
 def _measured(part: Finding | Stratum, scale: Scale, name: str) -> str:
@@ -191,11 +193,10 @@ def _also(report: Report, finding: Finding, scale: Scale) -> str:
     if report.reuse is None:
         parts.append(f"single interval {scale.interval(finding.interval_single)}")
     if finding.ratio is not None:
-        ratio = scale_for("RATIO")
         shifted = None if finding.ratio_interval is None else tuple(b - 1 for b in finding.ratio_interval)
         fact = _four_fifths(report, finding)
-        words = f"ratio of the rates {ratio.number(finding.ratio - 1)}"
-        words += "" if report.reuse else f" {ratio.interval(shifted)}"  # type: ignore[arg-type]
+        words = f"ratio of the rates {TIMES.number(finding.ratio - 1)}"
+        words += "" if report.reuse else f" {TIMES.interval(shifted)}"  # type: ignore[arg-type]
         parts.append(words + (f", {fact}" if fact else ""))
     elif (impact := impact_words(report, finding)) is not None:
         parts.append(f"lowest impact ratio {impact[0]} ({impact[1]})")
@@ -211,7 +212,7 @@ def _four_fifths(report: Report, finding: Finding) -> str:
     return fact if (finding.ratio or 0.0) <= 1 else f"impact ratio {impact[0]}, {fact}"
 
 
-def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iterator[str]:
+def _stratum(report: Report, stratum: Stratum, metric: str, scale: Scale, width: int) -> Iterator[str]:
     yield from _wrapped(
         f"{report.names.values(stratum.values)}: population of size {count(stratum.size)}", width, first="* "
     )
@@ -219,12 +220,11 @@ def _stratum(report: Report, stratum: Stratum, scale: Scale, width: int) -> Iter
     if stratum.effect is None:
         yield from _wrapped(words, width, first="  ")
     else:
-        name = guide.base_name(scale.metric)
         estimate = (
             f"estimate {scale.estimate(stratum.effect)}; single interval {scale.interval(stratum.interval_single)}"
         )
         more = words if stratum.interval is None else f"{estimate}; {words}"
-        yield from _wrapped(f"{_measured(stratum, scale, name)} ({more})", width, first="  ")
+        yield from _wrapped(f"{_measured(stratum, scale, one_line(metric))} ({more})", width, first="  ")
     for line in table_lines(stratum.table, width - 2, report.names):
         yield "  " + line
 

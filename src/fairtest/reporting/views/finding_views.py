@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtest.metrics.choice import reported_metric, scale_for
+from fairtest.metrics.scale import POINTS, TIMES
 from fairtest.model.finding import CountTable
+from fairtest.numbers import count, fixed, rate, typeset, typeset_p
 from fairtest.reporting.views.strata_views import strata_view
 from fairtest.reporting.views.table_views import table_view
 from fairtest.reporting.words import guide
+from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.impact import impact_words
-from fairtest.reporting.words.numbers import base_metric, count, fixed, rate, scale_for, typeset, typeset_p
 from fairtest.reporting.words.phrases import capitalised, context_words, one_line
-from fairtest.reporting.words.rate_clauses import is_two_by_two
 from fairtest.reporting.words.simpson import SIMPSON
 from fairtest.reporting.words.wording import highlights, sentence_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.numbers import Scale
 
 View = dict[str, Any]
 Fact = tuple[str, str, str]
@@ -28,7 +30,7 @@ Fact = tuple[str, str, str]
 
 def finding_view(report: Report, attribute: AttributeReport, finding: Finding, scale: Scale, anchor: str) -> View:
     """Return everything the page shows of a finding, or of the population."""
-    if base_metric(finding.metric) != base_metric(attribute.metric):
+    if finding.metric != attribute.metric:
         scale = scale_for(finding.metric, finding.effect)
     facts = _facts(report, attribute, finding, scale)
     return {
@@ -94,17 +96,16 @@ def _how_sure(report: Report, finding: Finding) -> Fact:
 
 def _gap(report: Report, finding: Finding) -> Iterator[Fact]:
     """Yield the gap between two groups where the metric is not the gap itself."""
-    table = finding.table
-    if finding.gap is None or not is_two_by_two(finding) or not isinstance(table, CountTable):
+    table = two_by_two(finding)
+    if finding.gap is None or table is None:
         return
-    if base_metric(finding.metric) == "DIFF" and not report.explanatory:
+    if reported_metric(finding.metric).compares == "difference" and not report.explanatory:
         return
-    scale = scale_for("DIFF")
-    interval = "" if finding.gap_interval is None else f"{scale.interval(finding.gap_interval)} single"
+    interval = "" if finding.gap_interval is None else f"{POINTS.interval(finding.gap_interval)} single"
     small = "all together" if report.explanatory else ""
     yield (
         "Gap in rates",
-        scale.estimate(finding.gap),
+        POINTS.estimate(finding.gap),
         "; ".join(filter(None, (interval, _order(report, table, "−"), small))),
     )
 
@@ -117,11 +118,10 @@ def _order(report: Report, table: CountTable, sign: str) -> str:
 def _ratio(report: Report, finding: Finding) -> Iterator[Fact]:
     """Yield the ratio of two groups' rates, and the lowest impact ratio where the output is a selection."""
     if finding.ratio is not None and isinstance(finding.table, CountTable):
-        scale = scale_for("RATIO")
         bounds = finding.ratio_interval
-        interval = "" if bounds is None else scale.interval((bounds[0] - 1, bounds[1] - 1)) + " single"
+        interval = "" if bounds is None else TIMES.interval((bounds[0] - 1, bounds[1] - 1)) + " single"
         small = "; ".join(filter(None, (interval, _order(report, finding.table, "÷"))))
-        yield "Ratio", scale.number(finding.ratio - 1), small
+        yield "Ratio", TIMES.number(finding.ratio - 1), small
     if (lowest := impact_words(report, finding)) is not None:
         yield "Impact ratio", *lowest
 
@@ -132,7 +132,7 @@ def _against(attribute: AttributeReport, finding: Finding, scale: Scale) -> Iter
     if len(finding.context) == 0 or not alike or not whole.effect or finding.effect is None:
         return
     times = finding.effect / whole.effect
-    if base_metric(finding.metric) in {"NMI", "ETA"} and times > 0:
+    if not reported_metric(finding.metric).signed and times > 0:
         yield "Against everyone", f"{fixed(times, 1)} ×", f"the population’s {scale.number(whole.effect)}"
     else:
         small = "" if whole.interval is None else f"{scale.interval(whole.interval)} simultaneous"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtest.numbers import count, typeset_p
 from fairtest.reporting.figures.plots import Forest, ForestRow, plot_effects
 from fairtest.reporting.figures.svg import FOREST, axis_marks, axis_style, interval_on_page
-from fairtest.reporting.words.numbers import base_metric, count, typeset_p
 from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Tested
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.numbers import Scale
 
 View = dict[str, Any]
 
@@ -23,7 +23,7 @@ def forest_view(
     report: Report, attribute: AttributeReport, shown: Sequence[Finding], scale: Scale, anchor: str
 ) -> View | None:
     """Return the forest: everyone, the findings, and apart from them what is significant and not reported."""
-    alike = {n: f for n, f in enumerate(shown, 1) if base_metric(f.metric) == base_metric(attribute.metric)}
+    alike = {n: f for n, f in enumerate(shown, 1) if f.metric == attribute.metric}
     everyone = [] if attribute.labels else [ForestRow("Everyone", attribute.population, whole=True)]
     rows = {n: ForestRow(_name(f), f) for n, f in alike.items()}
     known = None if attribute.labels else attribute.population.effect

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.model.finding import CountTable
+from fairtest.numbers import count, p_value, rate, typeset, typeset_p
 from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.marks import mark_effect
 from fairtest.reporting.figures.svg import axis_marks, axis_style, draw_label
 from fairtest.reporting.formats.tables import boxed, display_width, shortened
-from fairtest.reporting.words.numbers import base_metric, count, p_value, rate, scale_for, typeset, typeset_p
 from fairtest.reporting.words.phrases import Names, big_groups, capitalised, joined, one_line, rates_of, totals
+from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.words.numbers import Scale
 
 MOST_GROUPS = 6
 """With more groups than this, the one a label goes with is shown beside all others together."""
@@ -66,9 +68,10 @@ def _goes_with(attribute: AttributeReport, finding: Finding) -> tuple[int | None
     """Return which group a label goes with, and whether its effect is positive."""
     effect = finding.effect or 0.0
     assert isinstance(finding.table, CountTable)
-    if attribute.groups is None or base_metric(finding.metric) in {"CORR", "RANK"}:
+    metric = reported_metric(finding.metric)
+    if attribute.groups is None or Kind.NUMERIC in metric.protected:
         return None, effect > 0
-    if len(finding.table.columns) == 2 and base_metric(finding.metric) != "NMI":
+    if len(finding.table.columns) == 2 and metric.signed:
         return int(effect > 0), effect > 0
     rates = rates_of(finding.table, 1)
     return max(big_groups(finding.table, FEW), key=lambda g: rates[g] or 0.0, default=0), True
@@ -159,7 +162,7 @@ def label_view(attribute: AttributeReport, words: Names = PLAIN) -> dict[str, An
         "groups": names,
         "left": names[:1] if pair else names,
         "right": names[1:] if pair else [],
-        "unit": scale.unit.strip() or base_metric(attribute.metric),
+        "unit": scale.unit.strip() or attribute.metric,
         "unconfirmed": others,
         "number": f"{count(len(others))} label{'' if len(others) == 1 else 's'}",
     }

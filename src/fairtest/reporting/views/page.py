@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtest.metrics.choice import scale_for
+from fairtest.numbers import count, typeset
 from fairtest.reporting.views.finding_views import finding_view, marked
 from fairtest.reporting.views.forest_views import forest_view
 from fairtest.reporting.views.label_tables import label_view
 from fairtest.reporting.views.tree_views import tree_view
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.impact import law_words
-from fairtest.reporting.words.numbers import count, scale_for, typeset
 from fairtest.reporting.words.phrases import capitalised, one_line
 from fairtest.reporting.words.wording import headline, highlights, sentence_in, strongest
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, Tested
+from fairtest.numbers import UNDEFINED, count, typeset, typeset_p
 from fairtest.reporting.figures.plots import ForestRow, estimate_with_interval, plot_effects
 from fairtest.reporting.figures.svg import axis_marks, axis_style
 from fairtest.reporting.views.forest_views import forest_row
 from fairtest.reporting.views.table_views import table_view
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.numbers import UNDEFINED, base_metric, count, typeset, typeset_p
-from fairtest.reporting.words.phrases import capitalised, joined
+from fairtest.reporting.words.phrases import capitalised, joined, one_line
 from fairtest.reporting.words.wording import is_clear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Stratum
     from fairtest.model.report import Report
-    from fairtest.reporting.words.numbers import Scale
 
 View = dict[str, Any]
 MOST_OPEN = 12
@@ -35,7 +36,7 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
     return {
         "axis": None if forest is None else axis_marks(forest.axis),
         "style": "" if forest is None else axis_style(forest.axis),
-        "metric": guide.base_name(finding.metric),
+        "metric": one_line(finding.metric),
         "unit": scale.unit.strip(),
         "given": _given(report, finding),
         "overall": bool(_overall(finding)),
@@ -52,7 +53,7 @@ def _given(report: Report, finding: Finding) -> str:
 
 def _overall(finding: Finding) -> list[Tested]:
     """Return the gap of everybody together, where it is on the same scale as the one given the strata."""
-    if finding.gap is None or base_metric(finding.metric) != "DIFF":
+    if finding.gap is None or reported_metric(finding.metric).compares != "difference":
         return []
     clear = finding.gap_interval is not None and not finding.gap_interval[0] <= 0 <= finding.gap_interval[1]
     return [Tested(finding.context, finding.size, finding.gap, finding.gap_interval, None, clear)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import CountTable, GroupTable
+from fairtest.numbers import count, quantity, rate, typeset
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.marks import fit_segments, mark_box, stand_boxes
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.figures.svg import axis_marks, axis_style, box_on_page, draw_standing, interval_on_page
-from fairtest.reporting.words.numbers import count, quantity, rate, shared_decimals, typeset
-from fairtest.reporting.words.phrases import capitalised, fitted_at, line_words
+from fairtest.reporting.words.phrases import capitalised, fitted_at, line_words, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

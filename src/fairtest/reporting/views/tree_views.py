@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import Tested
+from fairtest.numbers import count
 from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.icicle import icicle_of
 from fairtest.reporting.figures.marks import mark_effect
 from fairtest.reporting.figures.plots import estimate_with_interval
 from fairtest.reporting.figures.svg import FOREST, axis_marks, axis_style, interval_on_page
-from fairtest.reporting.words.numbers import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.metrics.scale import Scale
     from fairtest.model.context import Context
     from fairtest.model.hierarchy import Node
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.words.numbers import Scale
 
 View = dict[str, Any]
 

@@ -1,72 +1,262 @@
-"""What a sentence says after it has said whom it is about: one clause for each metric."""
+"""The phrases that sentences about findings are made of: shares and gaps, ranges and averages.
+
+What a sentence says of an effect is up to the metric (:mod:`fairtest.metrics.words`), which puts these together.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.words import NOT_CLEAR, MeanRange
 from fairtest.model.finding import CountTable, GroupTable
+from fairtest.numbers import decimals_for, fixed, need_decimals, quantity, rate, rates_in_words
 from fairtest.reporting.figures.marks import FEW
-from fairtest.reporting.words.numbers import base_metric, decimals_for, fixed, quantity
-from fairtest.reporting.words.phrases import bin_words, is_bin, outcome_words
-from fairtest.reporting.words.rate_clauses import (
-    NOT_CLEAR,
-    difference,
-    information,
-    is_two_by_two,
-    own,
-    ratio,
-    shares_clause,
+from fairtest.reporting.words.phrases import (
+    bin_words,
+    is_bin,
+    named_groups,
+    one_line,
+    outcome_words,
+    rates_of,
+    told_row,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairtest.model.finding import Group
-    from fairtest.reporting.words.rate_clauses import Case
-
-
-def clause(case: Case) -> str:
-    """Return the clause of a finding whose effect is defined, with its full stop."""
-    return _BY_METRIC.get(base_metric(case.finding.metric), own)(case)
+    from fairtest.metrics.registry import Metric
+    from fairtest.metrics.scale import Scale
+    from fairtest.model.finding import Finding, Group
+    from fairtest.reporting.words.phrases import Names
 
 
-def _correlation(case: Case) -> str:
-    r = f"(correlation {case.scale.number(case.effect)}{case.against()})"
-    return f"{_movement(case)} {r}. {_clear_and_strong(case)}"
+@dataclass(frozen=True)
+class Case:
+    """A finding to be put in words, with what the words depend on.
+
+    Attributes
+    ----------
+    population
+        The whole population to compare with; None for the population itself, or where it has no effect.
+    least
+        How many people a group needs to be named.
+    """
+
+    finding: Finding
+    population: Finding | None
+    names: Names
+    least: int
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the finding."""
+        return reported_metric(self.finding.metric)
+
+    @property
+    def effect(self) -> float:
+        """The effect, where there is one."""
+        return self.finding.effect or 0.0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the link is clear."""
+        return self.finding.significant
+
+    @property
+    def usual(self) -> float | None:
+        """The effect in the whole population, if there is one to compare with."""
+        return None if self.population is None else self.population.effect
+
+    @property
+    def scale(self) -> Scale:
+        """How the effect is written."""
+        return self.metric.scale.given((self.population or self.finding).effect)
+
+    @property
+    def number(self) -> str:
+        """The effect without its unit."""
+        return self.scale.number(self.effect)
+
+    @property
+    def against(self) -> str:
+        """``, against 0.06 in the whole population``, or nothing for the population itself."""
+        return "" if self.population is None else f", against {self.scale.number(self.usual)} in the whole population"
+
+    @property
+    def output(self) -> str:
+        """What the output is called."""
+        return self.names.column(self.finding.output)
+
+    @property
+    def protected(self) -> str:
+        """What the protected attribute is called."""
+        return self.names.column(self.finding.protected)
+
+    @property
+    def is_two_by_two(self) -> bool:
+        """Whether two groups and two outputs are compared."""
+        return two_by_two(self.finding) is not None
+
+    def shares(self) -> str:
+        """Return ``12 % with sex = Female and 44 % with sex = Male have income = >50K``, without a full stop."""
+        first, second = self.quoted_rates()
+        return f"{first} and {second} {outcome_words(self.finding, self._counts.rows[1], self.names)}"
+
+    def quoted_rates(self) -> tuple[str, str]:
+        """Return the two rates with their groups, the compared one first."""
+        table, rates = self._counts, _two_rates(self.finding)
+        first, second = (rate(share, _decimals(*rates)) for share in rates)
+        having = self.names.having
+        return (
+            f"{first} {having(table.protected, table.columns[1])}",
+            f"{second} {having(table.protected, table.columns[0])}",
+        )
+
+    def gap(self) -> str:
+        """Return the gap, or how many times as often where only that sets the context apart."""
+        a, b = _two_rates(self.finding)
+        gap = f"a gap of {_points(a, b, _decimals(a, b))} points"
+        if not self.significant:
+            return f"{gap}, {NOT_CLEAR}"
+        if self.population is None or two_by_two(self.population) is None:
+            return gap
+        whole_a, whole_b = _two_rates(self.population)
+        whole = _points(whole_a, whole_b, max(_decimals(a, b), int(need_decimals([whole_a, whole_b]))))
+        if (a - b) * (whole_a - whole_b) < 0:
+            return f"{gap}, the other way round from the whole population’s {whole}"
+        times, usual = _times(a, b), _times(whole_a, whole_b)
+        if abs(a - b) < abs(whole_a - whole_b) + 0.02 and times is not None and usual is not None and times > usual:
+            return self.times()
+        return f"{gap}, against {whole} in the whole population"
+
+    def times(self) -> str:
+        """Return ``those with sex = Male 6.2 times as often, against 2.8 times in the whole population``.
+
+        Where a rate is 0 there is no such number, and the gap is told.
+        """
+        table, (a, b) = self._counts, _two_rates(self.finding)
+        times, usual = _times(a, b), None
+        if times is None:
+            return self.gap()
+        if self.population is not None and two_by_two(self.population) is not None:
+            whole_a, whole_b = _two_rates(self.population)
+            usual = _times(whole_a, whole_b) if (a - b) * (whole_a - whole_b) > 0 else None
+        oftener = self.names.those(table.protected, table.columns[1 if a >= b else 0])
+        words = f"{oftener} {_times_number(times)} times as often"
+        return words if usual is None else f"{words}, against {_times_number(usual)} times in the whole population"
+
+    def share_range(self) -> str | None:
+        """Return from where to where the share of the output runs that varies most; None where it cannot be said."""
+        table = self.finding.table
+        groups = named_groups(table, self.least) if isinstance(table, CountTable) else ()
+        if not isinstance(table, CountTable) or len(groups) < 2:
+            return None
+        row = told_row(table, self.least)
+        shares = rates_of(table, row)
+        low, high = rates_in_words([shares[g] or 0.0 for g in groups])
+        first, last = (self.names.short(table.protected, table.columns[g]) for g in groups)
+        what = outcome_words(self.finding, table.rows[row], self.names, noun=True)
+        runs = "runs" if len(table.rows) == 2 else "varies most: it runs"
+        return f"{what} {runs} from {low} ({first}) to {high} ({last})"
+
+    def movement(self) -> str:
+        """Return how the one attribute moves with the other, with two averages where there are any."""
+        table, average = self.finding.table, self.names.average
+        rises = "rises" if self.effect > 0 else "falls"
+        plain = f"{self.output} {rises} with {self.protected}"
+        if isinstance(table, CountTable):
+            if self.is_two_by_two:
+                return self.shares()
+            if len(table.rows) == 2 and self.names.outcomes:
+                share = outcome_words(self.finding, table.rows[1], self.names, noun=True)
+                return f"{share} {rises} with {self.protected}"
+            return plain
+        ends = _first_and_last(table, self.least)
+        if ends is None:
+            return plain
+        if table.measured == self.finding.protected or not _is_binned(table):
+            return self._two_means(table, (ends[1], ends[0]))
+        low, high = _means_in_words(ends)
+        first, last = (bin_words(table.by, group.name, self.names) for group in ends)
+        if average:
+            return f"{average} {low} on average where {first}, and by {high} where {last}"
+        return f"{plain}: {low} on average where {first}, {high} where {last}"
+
+    def _two_means(self, table: GroupTable, groups: tuple[Group, Group]) -> str:
+        first, second = _means_in_words(groups)
+        these, those = (self._of(table.by, group) for group in groups)
+        if self.names.average and table.measured != self.finding.protected:
+            return f"{self.names.average} {first} on average {these} and by {second} {those}"
+        return f"average {self.names.column(table.measured)} is {first} {these} and {second} {those}"
+
+    def _of(self, attribute: str, group: Group) -> str:
+        label = self.names.label(attribute, group.name)
+        return f"for {label}" if label else self.names.having(attribute, group.name)
+
+    def mean_range(self) -> MeanRange | None:
+        """Return from where to where averages run, whichever of the two attributes is the number."""
+        table = self.finding.table
+        if not isinstance(table, GroupTable):
+            return None
+        known = sorted((g for g in table.rows if g.mean is not None), key=lambda g: g.mean or 0.0)
+        big = [g for g in known if g.size >= self.least]
+        known = big if len(big) > 1 else known
+        measured, is_output = self.names.column(table.measured), table.measured != self.finding.protected
+        runs = ""
+        if len(known) > 1:
+            low, high = _means_in_words((known[0], known[-1]))
+            first, last = (self.names.short(table.by, g.name) for g in (known[0], known[-1]))
+            runs = f"average {measured} runs from {low} ({first}) to {high} ({last})"
+            if self.names.average and is_output:
+                runs = f"{self.names.average} {low} ({first}) to {high} ({last}) on average"
+        return MeanRange(measured, self.names.column(table.by), is_output, runs)
+
+    def plain(self) -> str:
+        """Return the clause of a metric of which no more is known than its name and its number."""
+        value = f"{one_line(self.finding.metric)} = {self.scale.estimate(self.effect)}{self.against}"
+        unclear = "" if self.significant else f", {NOT_CLEAR}"
+        if self.is_two_by_two:
+            return f"{self.shares()}; {value}{unclear}."
+        return f"the link between {self.output} and {self.protected} is {value}{unclear}."
+
+    @property
+    def _counts(self) -> CountTable:
+        assert isinstance(self.finding.table, CountTable)
+        return self.finding.table
 
 
-def _rank(case: Case) -> str:
-    rises = "rise" if case.effect > 0 else "fall"
-    r = f"(rank correlation {case.scale.number(case.effect)}{case.against()})"
-    output, protected = (case.names.column(name) for name in (case.finding.output, case.finding.protected))
-    return f"{output} tends to {rises} with {protected} {r}. {_clear_and_strong(case)}"
+def two_by_two(finding: Finding) -> CountTable | None:
+    """Return the table of a finding if it compares two groups and two outputs."""
+    table = finding.table
+    return table if isinstance(table, CountTable) and len(table.rows) == len(table.columns) == 2 else None
 
 
-def _movement(case: Case) -> str:
-    """Return how the one attribute moves with the other, with two averages where there are any."""
-    finding, table = case.finding, case.finding.table
-    rises = "rises" if case.effect > 0 else "falls"
-    plain = f"{case.names.column(finding.output)} {rises} with {case.names.column(finding.protected)}"
-    if isinstance(table, CountTable):
-        if is_two_by_two(finding):
-            return shares_clause(case)
-        if len(table.rows) == 2 and case.names.outcomes:
-            share = outcome_words(finding, table.rows[1], case.names, noun=True)
-            return f"{share} {rises} with {case.names.column(finding.protected)}"
-        return plain
-    ends = _ends(table, case.least)
-    if ends is None:
-        return plain
-    if table.measured == finding.protected or not _is_binned(table):
-        return _two_means(case, table, (ends[1], ends[0]))
-    low, high = means_in_words(ends)
-    first, last = (bin_words(table.by, group.name, case.names) for group in ends)
-    if case.names.average:
-        return f"{case.names.average} {low} on average where {first}, and by {high} where {last}"
-    return f"{plain}: {low} on average where {first}, {high} where {last}"
+def _two_rates(finding: Finding) -> tuple[float, float]:
+    """Return the rates of the compared group and of the reference."""
+    assert isinstance(finding.table, CountTable)
+    reference, compared = rates_of(finding.table, 1)
+    return compared or 0.0, reference or 0.0
 
 
-def _ends(table: GroupTable, least: int) -> tuple[Group, Group] | None:
+def _decimals(a: float, b: float) -> int:
+    """Return how many decimals two rates and their gap get: so many that they subtract, but at most one."""
+    whole = abs(round(100 * a) - round(100 * b))
+    return 1 if need_decimals([a, b]) or whole != round(100 * abs(a - b)) else 0
+
+
+def _points(a: float, b: float, decimals: int) -> str:
+    return fixed(100 * abs(a - b), decimals, shy=True)
+
+
+def _times(a: float, b: float) -> float | None:
+    return max(a, b) / min(a, b) if min(a, b) > 0 else None
+
+
+def _times_number(times: float) -> str:
+    return fixed(times, 1 if times >= 1.95 else 2)
+
+
+def _first_and_last(table: GroupTable, least: int) -> tuple[Group, Group] | None:
     """Return the first and the last group that are large enough to be named, or else that have people."""
     known = [group for group in table.rows if group.mean is not None]
     if _is_binned(table):
@@ -80,20 +270,7 @@ def _is_binned(table: GroupTable) -> bool:
     return len(table.rows) > 2 or any(is_bin(table.by, group.name) for group in table.rows)
 
 
-def _two_means(case: Case, table: GroupTable, groups: tuple[Group, Group]) -> str:
-    first, second = means_in_words(groups)
-    these, those = (_for(case, table.by, group) for group in groups)
-    if case.names.average and table.measured != case.finding.protected:
-        return f"{case.names.average} {first} on average {these} and by {second} {those}"
-    return f"average {case.names.column(table.measured)} is {first} {these} and {second} {those}"
-
-
-def _for(case: Case, attribute: str, group: Group) -> str:
-    label = case.names.label(attribute, group.name)
-    return f"for {label}" if label else case.names.having(attribute, group.name)
-
-
-def means_in_words(groups: tuple[Group, Group]) -> list[str]:
+def _means_in_words(groups: tuple[Group, Group]) -> list[str]:
     """Return two averages with as many digits as it takes to tell them apart."""
     means = [group.mean or 0.0 for group in groups]
     decimals = decimals_for(means)
@@ -102,52 +279,3 @@ def means_in_words(groups: tuple[Group, Group]) -> list[str]:
         decimals += 1
         shown = [quantity(mean, decimals) for mean in means]
     return shown
-
-
-def _clear_and_strong(case: Case) -> str:
-    """Return how sure and how strong, each in its own word."""
-    size = abs(case.effect)
-    if not case.finding.significant:
-        return f"The link is {NOT_CLEAR}."
-    if size < 0.1:
-        return "The link is clear but weak."
-    return f"The link is clear and {'moderate' if size < 0.3 else 'strong'}."
-
-
-def _variation(case: Case) -> str:
-    """Return the clause of the correlation ratio, whichever of the two attributes is the number."""
-    finding, table = case.finding, case.finding.table
-    if not isinstance(table, GroupTable):
-        return own(case)
-    known = sorted((g for g in table.rows if g.mean is not None and g.size >= case.least), key=lambda g: g.mean or 0.0)
-    if len(known) < 2:
-        known = sorted((g for g in table.rows if g.mean is not None), key=lambda g: g.mean or 0.0)
-    measured, by = case.names.column(table.measured), case.names.column(table.by)
-    accounts = f"{by} accounts for {_share_of_variation(case)} of its variation"
-    if table.measured == finding.protected:
-        accounts = f"{_share_of_variation(case)} of its variation goes with {by}"
-    unclear = "" if finding.significant else f", a link {NOT_CLEAR}"
-    if len(known) < 2:
-        return f"for {measured}, {accounts}{unclear}."
-    low, high = means_in_words((known[0], known[-1]))
-    first, last = (case.names.short(table.by, g.name) for g in (known[0], known[-1]))
-    if case.names.average and table.measured != finding.protected:
-        return f"{case.names.average} {low} ({first}) to {high} ({last}) on average; {accounts}{unclear}."
-    return f"average {measured} runs from {low} ({first}) to {high} ({last}); {accounts}{unclear}."
-
-
-def _share_of_variation(case: Case) -> str:
-    shown = f"{fixed(100 * case.effect, 1, shy=True)} %"
-    if case.population is None or case.population.effect is None:
-        return shown
-    return f"{shown} (against {fixed(100 * case.population.effect, 1, shy=True)} % in the whole population)"
-
-
-_BY_METRIC: dict[str, Callable[[Case], str]] = {
-    "DIFF": difference,
-    "RATIO": ratio,
-    "NMI": information,
-    "CORR": _correlation,
-    "RANK": _rank,
-    "ETA": _variation,
-}

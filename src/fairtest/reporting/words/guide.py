@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.reporting.words.numbers import base_metric, count
+from fairtest.metrics.choice import reported_metric
+from fairtest.numbers import count
 from fairtest.reporting.words.phrases import distinct_columns, joined, level_words, one_line
 from fairtest.reporting.words.reused import how_done, promise, whose_numbers
 from fairtest.reporting.words.wording import headline, verdict
@@ -18,32 +19,6 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, ColumnNote, Report
 
 _FALSE_DISCOVERY = ("benjamini", "bh", "by", "fdr")
-
-_METRICS = {
-    "DIFF": (
-        "gap (DIFF)",
-        "the rate of the group minus the rate of the reference group, in percentage points; 0 is no gap",
-    ),
-    "RATIO": (
-        "ratio (RATIO)",
-        "the rate of the group divided by the rate of the reference group; 1 is no difference. "
-        "The JSON report and the data frame hold the ratio minus 1",
-    ),
-    "NMI": (
-        "strength (NMI)",
-        "normalised mutual information, from 0 (the attribute tells nothing about the output) to 1 "
-        "(it tells everything). It suits any number of groups",
-    ),
-    "CORR": ("correlation (CORR)", "from −1 to 1; 0 is no straight-line link, below 0.1 in size is weak"),
-    "RANK": (
-        "rank correlation (RANK)",
-        "correlation of ranks, from −1 to 1: whether one rises as the other does",
-    ),
-    "ETA": (
-        "share of variation (ETA)",
-        "η², the part of the variation of the number that goes with the groups, from 0 to 1",
-    ),
-}
 
 
 def title(report: Report) -> str:
@@ -64,19 +39,12 @@ def eyebrow(report: Report) -> str:
 
 def metric_name(report: Report, metric: str) -> str:
     """Return a metric's name as the paper writes it, with ``COND-`` given an explanatory attribute."""
-    base = one_line(base_metric(metric))
-    return f"COND-{base}" if report.explanatory or base != one_line(metric) else base
-
-
-def base_name(metric: str) -> str:
-    """Return the name of a metric inside one stratum, where nothing is left to condition on."""
-    return one_line(base_metric(metric))
+    return f"COND-{one_line(metric)}" if report.explanatory else one_line(metric)
 
 
 def metric_label(report: Report, metric: str) -> str:
     """Return what a metric measures, in a word or two, and its name."""
-    known = _METRICS.get(base_metric(metric))
-    label = known[0] if known else one_line(metric)
+    label = one_line(reported_metric(metric).title)
     return (
         f"{label}, within {' and '.join(map(report.names.column, report.explanatory))}" if report.explanatory else label
     )
@@ -84,13 +52,12 @@ def metric_label(report: Report, metric: str) -> str:
 
 def metric_notes(report: Report) -> list[tuple[str, str]]:
     """Return for each metric of the report, and for the errors it measures, the name and what it means."""
-    used = dict.fromkeys(base_metric(f.metric) for a in report.attributes for f in (a.population, *a.findings))
-    own = "a measure of this project’s own; 0 is taken to be no link"
+    used = dict.fromkeys(f.metric for a in report.attributes for f in (a.population, *a.findings))
     errors = []
     if report.errors is not None:
         asked = (report.errors.notion or "").replace("-", " ") or report.subject
         errors = [(one_line(asked), one_line(report.errors.meaning))]
-    return errors + [_METRICS.get(metric, (one_line(metric), own)) for metric in used]
+    return errors + [(one_line(metric.title), one_line(metric.words.meaning)) for metric in map(reported_metric, used)]
 
 
 def funnel(report: Report) -> list[tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
-from fairtest.reporting.words.numbers import fixed
+from fairtest.numbers import fixed
 from fairtest.reporting.words.phrases import rates_of, totals
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairtest.model.context import Op, written_value
-from fairtest.reporting.words.numbers import count, digits
+from fairtest.numbers import count, decimals_for, digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -259,6 +259,11 @@ def is_bin(attribute: str, name: Level) -> bool:
     (True, False)
     """
     return isinstance(name, str) and attribute in name and any(sign in name for sign in "<≤>≥")
+
+
+def shared_decimals(groups: Sequence[Group]) -> int:
+    """Return how many decimals the numbers of a table by group are written with."""
+    return decimals_for(n for g in groups for n in (*(g.quantiles or ()), g.mean or 0.0))
 
 
 def fitted_at(table: GroupTable, group: Group) -> float | None:

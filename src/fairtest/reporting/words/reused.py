@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.reporting.words.numbers import count
+from fairtest.numbers import count
 
 if TYPE_CHECKING:
+    from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding
     from fairtest.model.report import Report, Reuse
-    from fairtest.reporting.words.numbers import Scale
 
 
 def whose_numbers(report: Report) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.words import NOT_CLEAR
 from fairtest.model.finding import CountTable
-from fairtest.reporting.words.numbers import base_metric, fixed, rate, scale_for
+from fairtest.numbers import fixed, rate
+from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.phrases import capitalised, joined, outcome_words, totals
-from fairtest.reporting.words.rate_clauses import NOT_CLEAR, is_two_by_two
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
@@ -22,17 +24,16 @@ _LARGE = 30
 def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
     """Return what to say where the direction turns given the explanatory attributes; nothing elsewhere."""
     gap, bounds, effect = finding.gap, finding.gap_interval, finding.effect
-    if not finding.strata or gap is None or bounds is None or effect is None or not is_two_by_two(finding):
+    table, metric = two_by_two(finding), reported_metric(finding.metric)
+    if not finding.strata or gap is None or bounds is None or effect is None or table is None:
         return ()
     clear = not bounds[0] <= 0 <= bounds[1]
-    if base_metric(finding.metric) not in {"DIFF", "RATIO"} or gap * effect >= 0 or not clear:
+    if metric.compares is None or gap * effect >= 0 or not clear:
         return ()
-    table = finding.table
-    assert isinstance(table, CountTable)
     given = joined([names.column(name) for name in finding.strata[0].values])
     who = capitalised(names.those(table.protected, table.columns[1]))
     ahead = "ahead" if gap > 0 else "behind"
-    within = scale_for(finding.metric, effect)
+    within = metric.scale.given(effect)
     sure = "and clear" if finding.significant else f"and {NOT_CLEAR}"
     return (
         f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "

@@ -6,9 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtest.inference.verdict import Outcome
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.words import NOT_CLEAR
 from fairtest.model.finding import CountTable
-from fairtest.reporting.words.clauses import clause
-from fairtest.reporting.words.numbers import base_metric, count, scale_for
+from fairtest.numbers import count
+from fairtest.reporting.words.clauses import Case, two_by_two
 from fairtest.reporting.words.phrases import (
     Names,
     capitalised,
@@ -22,7 +24,6 @@ from fairtest.reporting.words.phrases import (
     totals,
     who,
 )
-from fairtest.reporting.words.rate_clauses import NOT_CLEAR, Case, is_two_by_two, share_phrases, shares_clause
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum, Table
     from fairtest.model.report import AttributeReport, Report
 
-_SIGNED = {"DIFF", "RATIO", "CORR", "RANK"}
 _FEW = 30
 
 
@@ -58,9 +58,7 @@ def sentence(
     start = who(finding, case.names)
     if finding.effect is None or math.isnan(finding.effect):
         return f"{start} the link cannot be measured: {why_undefined(finding.table, case.names)}."
-    if given or finding.metric != base_metric(finding.metric):
-        return f"{start} {_conditional(case, given)}"
-    return f"{start} {clause(case)}"
+    return f"{start} {_conditional(case, given) if given else case.metric.words.clause(case)}"
 
 
 def sentence_in(report: Report, attribute: AttributeReport, finding: Finding) -> str:
@@ -78,9 +76,8 @@ def sentence_in(report: Report, attribute: AttributeReport, finding: Finding) ->
 
 def highlights(finding: Finding, names: Names | None = None) -> tuple[str, ...]:
     """Return the parts of a finding's sentence that name its two groups, the compared one first."""
-    if finding.effect is None or not is_two_by_two(finding):
-        return ()
-    return share_phrases(Case(finding, None, names or Names(), 0))
+    case = Case(finding, None, names or Names(), 0)
+    return case.quoted_rates() if finding.effect is not None and case.is_two_by_two else ()
 
 
 def _comparable(finding: Finding, population: Finding | None) -> Finding | None:
@@ -110,27 +107,12 @@ def why_undefined(table: Table, names: Names) -> str:
 
 
 def _conditional(case: Case, given: Sequence[str]) -> str:
-    alike = distinct_columns(given, case.names) if given else "the same explanatory values"
-    people = case.names.people
-    interval = case.finding.interval
-    measure = _measure(case) if interval is None else f"{_measure(case)} {case.scale.interval(interval)}"
-    if not is_two_by_two(case.finding):
-        return f"comparing only {people} with {alike}, {measure}: {_still(case)}."
-    return f"{shares_clause(case)}. Comparing only {people} with {alike}, {measure}: {_still(case)}."
-
-
-def _measure(case: Case) -> str:
-    shown = case.scale.estimate(case.effect)
-    words = {
-        "DIFF": f"the gap is {shown}",
-        "RATIO": f"the ratio of the two rates is {shown}",
-        "NMI": f"the strength of the link is {shown}",
-        "CORR": f"the correlation is {shown}",
-        "RANK": f"the rank correlation is {shown}",
-        "ETA": f"the share of variation accounted for is {shown}",
-    }
-    base = base_metric(case.finding.metric)
-    return words.get(base, f"{one_line(base)} is {shown}")
+    alike, interval = distinct_columns(given, case.names), case.finding.interval
+    measure = f"{one_line(case.metric.subject)} is {case.scale.estimate(case.effect)}"
+    if interval is not None:
+        measure += f" {case.scale.interval(interval)}"
+    comparing = f"omparing only {case.names.people} with {alike}, {measure}: {_still(case)}."
+    return f"{case.shares()}. C{comparing}" if case.is_two_by_two else f"c{comparing}"
 
 
 def _still(case: Case) -> str:
@@ -141,10 +123,8 @@ def _still(case: Case) -> str:
 
 def _turns(case: Case) -> bool:
     """Whether the direction given the explanatory attributes is not the one without them."""
-    table = case.finding.table
-    if not isinstance(table, CountTable) or base_metric(case.finding.metric) not in _SIGNED:
-        return False
-    if not is_two_by_two(case.finding):
+    table = two_by_two(case.finding)
+    if table is None or not case.metric.signed:
         return False
     reference, compared = rates_of(table, 1)
     return ((compared or 0.0) - (reference or 0.0)) * case.effect < 0
@@ -232,9 +212,9 @@ def _groups(number: int) -> str:
 
 
 def _turned(finding: Finding, population: Finding) -> bool:
-    if base_metric(finding.metric) not in _SIGNED or finding.effect is None or population.effect is None:
+    if finding.effect is None or population.effect is None:
         return False
-    return finding.effect * population.effect < 0
+    return reported_metric(finding.metric).signed and finding.effect * population.effect < 0
 
 
 def nothing_found(report: Report) -> str:
@@ -256,31 +236,21 @@ def strongest(attribute: AttributeReport, names: Names | None = None) -> str:
     first = attribute.findings[0]
     if len(first.context) == 0:
         return ""
-    scale = scale_for(first.metric, attribute.population.effect)
-    names = names or Names()
+    metric, names = reported_metric(first.metric), names or Names()
     where = f"the {count(first.size)} {names.people} with {context_words(first.context, names)}"
-    size = f"{_named(scale.metric)} {scale.estimate(first.effect)}"
+    size = f"{one_line(metric.symbol)} {metric.scale.given(attribute.population.effect).estimate(first.effect)}"
     return f"By {names.column(attribute.name)} the link looks strongest among {where} ({size})."
-
-
-def _named(metric: str) -> str:
-    return {
-        "DIFF": "gap",
-        "RATIO": "ratio",
-        "CORR": "correlation",
-        "RANK": "rank correlation",
-        "ETA": "η²",
-    }.get(base_metric(metric), metric)
 
 
 def verdict_words(finding: Finding, tolerance: float | None) -> tuple[str, ...]:
     """Return what the data say about the tolerance that was stated, in a sentence; nothing without one."""
     if finding.verdict is None or tolerance is None:
         return ()
-    if base_metric(finding.metric) == "RATIO":
-        allowed = f"ratios from {1 - tolerance:.2f} to {1 / (1 - tolerance):.2f}"
+    metric = reported_metric(finding.metric)
+    if metric.words.allowed is not None:
+        allowed = metric.words.allowed(tolerance)
     else:
-        allowed = scale_for(finding.metric, finding.effect).estimate(tolerance).lstrip("+")
+        allowed = metric.scale.given(finding.effect).estimate(tolerance).lstrip("+")
     words = {
         Outcome.ABOVE: "the disparity is beyond it",
         Outcome.BELOW: "the disparity is within it",

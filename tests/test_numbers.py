@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtest.reporting.words import numbers
+from fairtest import numbers
+from fairtest.metrics.choice import scale_for
 
 
 @pytest.mark.parametrize(
@@ -51,26 +52,26 @@ def test_fixed_is_near_the_number_and_has_a_real_minus(number, decimals, signed,
 
 
 def test_small_bounds_get_another_digit():
-    diff = numbers.scale_for("DIFF")
+    diff = scale_for("DIFF")
     assert diff.interval((-0.0004, 0.1)) == "[−0.04, +10.0]"
     assert diff.interval((0.0, 0.1)) == "[0.0, +10.0]"
 
 
 def test_digits_of_strengths_are_one_choice_for_an_attribute():
-    assert numbers.scale_for("NMI", 0.0088).interval((0.0054, 0.131)) == "[0.0054, 0.1310]"
-    assert numbers.scale_for("NMI", 0.045).interval((0.0054, 0.131)) == "[0.005, 0.131]"
-    assert numbers.scale_for("CORR").estimate(0.0061) == "0.006"
-    assert numbers.scale_for("CORR").estimate(-0.061) == "−0.06"
+    assert scale_for("NMI", 0.0088).interval((0.0054, 0.131)) == "[0.0054, 0.1310]"
+    assert scale_for("NMI", 0.045).interval((0.0054, 0.131)) == "[0.005, 0.131]"
+    assert scale_for("CORR").estimate(0.0061) == "0.006"
+    assert scale_for("CORR").estimate(-0.061) == "−0.06"
 
 
 def test_ratios_are_shown_as_ratios():
-    ratio = numbers.scale_for("RATIO")
+    ratio = scale_for("RATIO")
     assert ratio.estimate(-0.74) == "0.26"
     assert ratio.interval((-0.83, math.inf)) == "[0.17, ∞)"
 
 
 def test_undefined_and_infinite():
-    diff = numbers.scale_for("DIFF")
+    diff = scale_for("DIFF")
     assert diff.estimate(None) == diff.interval(None) == diff.estimate(math.nan) == "–"
     assert diff.interval((-math.inf, math.inf)) == "(−∞, +∞)"
     assert diff.interval((math.nan, 0.1)) == "–"

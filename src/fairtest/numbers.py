@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairtest.model.finding import Group
-    from fairtest.types import Interval
-
 UNDEFINED = "–"
 P_FLOOR = 1e-300
 NARROW = "\u202f"
-_CONDITIONAL = "COND-"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -102,11 +97,6 @@ def decimals_for(numbers: Iterable[float]) -> int:
     if largest >= 1 or largest == 0:
         return 0 if largest == 0 or largest >= 1000 else 1 if largest >= 100 else 2
     return min(2 - math.floor(math.log10(largest)), 12)
-
-
-def shared_decimals(groups: Sequence[Group]) -> int:
-    """Return how many decimals the numbers of a table by group are written with."""
-    return decimals_for(n for g in groups for n in (*(g.quantiles or ()), g.mean or 0.0))
 
 
 def quantity(number: float | None, decimals: int) -> str:
@@ -192,86 +182,3 @@ def typeset(text: str) -> str:
     True
     """
     return re.sub(r"(?<=\d) %", f"{NARROW}%", text)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How effects of one metric, for one attribute, are written and where they stand on an axis.
-
-    Attributes
-    ----------
-    factor, offset
-        What is shown is ``factor * effect + offset``: a DIFF in points, a RATIO as a ratio rather than ratio − 1.
-    signed
-        Whether a plus is written.
-    unit
-        What follows an estimate; intervals go without.
-    """
-
-    metric: str
-    decimals: int
-    factor: float = 1.0
-    offset: float = 0.0
-    signed: bool = False
-    unit: str = ""
-
-    def at(self, effect: float) -> float:
-        """Return the number that is shown for an effect."""
-        return self.factor * effect + self.offset
-
-    def number(self, effect: float | None) -> str:
-        """Return an effect without its unit."""
-        if effect is None or math.isnan(effect):
-            return UNDEFINED
-        decimals = self.decimals + (base_metric(self.metric) in {"CORR", "RANK"} and 0 < abs(effect) < 0.01)
-        shown = fixed(self.at(effect), decimals, signed=self.signed, shy=self.signed)
-        return shown.replace("∞", "+∞") if self.signed and shown == "∞" else shown
-
-    def estimate(self, effect: float | None) -> str:
-        """Return an effect with its unit."""
-        shown = self.number(effect)
-        return shown if shown == UNDEFINED else shown + self.unit
-
-    def interval(self, interval: Interval | None) -> str:
-        """Return ``[low, high]``; an infinite bound has a round bracket."""
-        if interval is None or any(math.isnan(bound) for bound in interval):
-            return UNDEFINED
-        low, high = interval
-        left, right = "(" if math.isinf(low) else "[", ")" if math.isinf(high) else "]"
-        return f"{left}{self.number(low)}, {self.number(high)}{right}"
-
-
-def scale_for(metric: str, population: float | None = None) -> Scale:
-    """Return how the effects of an attribute are written: one choice for all its findings.
-
-    Parameters
-    ----------
-    population
-        The effect in the whole population; a weak one asks for a digit more.
-
-    Examples
-    --------
-    >>> scale_for("DIFF").estimate(-0.3246), scale_for("RATIO").interval((-0.83, float("inf")))
-    ('−32.5 points', '[0.17, ∞)')
-    >>> scale_for("NMI", 0.045).estimate(0.0944), scale_for("NMI", 0.0088).estimate(0.0088)
-    ('0.094', '0.0088')
-    """
-    base = base_metric(metric)
-    if base == "DIFF":
-        return Scale(metric, 1, factor=100.0, signed=True, unit=" points")
-    if base == "RATIO":
-        return Scale(metric, 2, offset=1.0)
-    if base in {"CORR", "RANK"}:
-        return Scale(metric, 2)
-    return Scale(metric, 4 if population is not None and abs(population) < 0.02 else 3)
-
-
-def base_metric(metric: str) -> str:
-    """Return the metric that a conditional one is the conditional form of.
-
-    Examples
-    --------
-    >>> base_metric("COND-DIFF"), base_metric("NMI")
-    ('DIFF', 'NMI')
-    """
-    return metric.removeprefix(_CONDITIONAL)
