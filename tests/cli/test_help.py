@@ -21,8 +21,7 @@ from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.errors import ERRORS
 from fairtest.investigations.notions import NOTIONS
 from fairtest.metrics.choice import find_metric
-from fairtest.pipeline.calls import METHODS
-from fairtest.pipeline.choices import AGGREGATES, SCORES, SEARCHES
+from fairtest.model.plans import TestingPlan, TrainingPlan
 
 OPTIONS = [(name, o) for name, c in cli.commands.items() for o in c.params if isinstance(o, click.Option)]
 MANUAL = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -134,10 +133,8 @@ class TestCompletion:
 
     def test_the_names_are_those_of_the_library(self) -> None:
         assert set(NAMES["correction"]) == set(corrections)
-        assert set(NAMES["search"]) == set(SEARCHES)
-        assert set(NAMES["score"]) == set(SCORES)
-        assert set(NAMES["aggregate"]) == set(AGGREGATES)
-        assert set(NAMES["method"]) == set(METHODS)
+        for option in (*TrainingPlan.options(), *TestingPlan.options()):
+            assert set(NAMES.get(option.name, ())) == set(option.choices)
         assert set(NAMES["error"]) == set(ERRORS)
         assert set(NAMES["notion"]) == {*NOTIONS, "fpr", "fnr"}
         assert all(find_metric(name).name == name for name in NAMES["metric"])

@@ -8,7 +8,7 @@ import pytest
 
 import fairtest as ft
 from fairtest.model.context import Context
-from fairtest.model.found import SearchSettings
+from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.pipeline.search import label_searcher
 
 N = 12_000
@@ -132,7 +132,7 @@ def test_regression_ranks_the_cause_first():
     frame = frame.with_columns(pl.Series("a shadow", follows.astype(int)))
     source = ft.DataSource(frame, seed=1)
     investigation = ft.Discovery(source, "s", [*LABELS, "a shadow"])
-    searcher = label_searcher(source, investigation.questions[0], SearchSettings(1, 1))
+    searcher = label_searcher(source, investigation.questions[0], TrainingRun(TrainingPlan(max_depth=1), 1))
     names = investigation.labels.names
     z, _ = searcher.evidence(Context(), np.arange(len(names)))
     order = [names[i] for i in searcher.ranked(Context(), np.arange(len(names)), z)]

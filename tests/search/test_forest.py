@@ -10,7 +10,7 @@ import fairtest as ft
 from fairtest.data.holdout import TRAIN
 from fairtest.metrics.registry import named_metrics
 from fairtest.model.context import Context, Op, Predicate
-from fairtest.model.found import SearchSettings
+from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.pipeline.search import engine_of
 from fairtest.search import proposals
 from fairtest.search.cuts import children, n_splits
@@ -49,10 +49,12 @@ class Search:
         self.engine = engine_of(self.source)
         self.target = self.question.search_target(self.source)
         self.axes = [a for c in self.question.contextual if (a := self.engine.axis(c)) is not None]
-        self.settings = SearchSettings(3, 30, search="forest", **{"trees": 6, "seed": 3, **how})
+        few = how.pop("attributes_per_node", None)
+        plan = TrainingPlan(max_depth=3, search="forest", trees=6, attributes_per_node=few)
+        self.settings = TrainingRun(plan, 30, seed=3, **how)
 
     def scorer(self) -> HistogramScorer:
-        strength = Strength(self.question.metric, self.settings.estimate)
+        strength = Strength(self.question.metric, self.settings.plan.score)
         return HistogramScorer(self.engine, self.target, self.axes, strength, self.settings)
 
 
@@ -170,7 +172,8 @@ def test_the_order_of_columns_does_not_matter() -> None:
 
 def test_the_seed_decides() -> None:
     search = Search()
-    drawn = [choices_of(search.axes, SearchSettings(3, 30, trees=4, seed=seed)) for seed in (0, 0, 1)]
+    plan = TrainingPlan(search="forest", trees=4)
+    drawn = [choices_of(search.axes, TrainingRun(plan, 30, seed=seed)) for seed in (0, 0, 1)]
     first, again, other = ([choice(Context()) for choice in choices] for choices in drawn)
     assert first == again
     assert first != other

@@ -6,7 +6,7 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.fingerprint import fingerprint
@@ -18,6 +18,7 @@ from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import is_parquet, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError
+from fairtest.model.plans import check_preset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +28,34 @@ if TYPE_CHECKING:
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
-PRESETS = ("paper",)
 ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
+
+
+class SourceOptions(TypedDict, total=False):
+    """Keywords of :class:`DataSource`, for the type checkers of whoever passes them on."""
+
+    budget: int
+    conf: float
+    train_size: float | None
+    seed: int
+    split: bool
+    reuse: bool
+    categorical: Sequence[str]
+    numeric: Sequence[str]
+    ordered: Mapping[str, Sequence[Level]] | None
+    favourable: Mapping[str, Level] | None
+    reference: Mapping[str, Level] | None
+    labels: Mapping[str, str | Mapping[Any, str]] | None
+    people: str | None
+    outcome: str | Mapping[str, str] | None
+    engine: Any
+    memory: str | int | None
+    missing: Sequence[str]
+    delimiter: str | None
+    encoding: str | None
+    decimal: str | None
+    name: str | None
 
 
 class DataSource:
@@ -287,12 +313,6 @@ def _check_reuse(budget: int, *, split: bool) -> None:
         raise InputError(
             f"reuse=True puts several questions to one test set: say how many with budget=20, say. Got budget={budget}."
         )
-
-
-def check_preset(preset: str | None) -> None:
-    """Raise if there is no such preset."""
-    if preset is not None and preset not in PRESETS:
-        raise InputError(f"The 'preset' must be None or 'paper'. Got {preset!r} instead.")
 
 
 def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:

@@ -1,4 +1,4 @@
-"""What a search is asked, and what it gives back."""
+"""What a search gives back: the contexts it proposes."""
 
 from __future__ import annotations
 
@@ -10,47 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtest.model.context import Context
-    from fairtest.search.scoring import Aggregate, Estimate
     from fairtest.types import FloatArray, IntArray
-
-WIDEST = 1000
-"""How many populations of one depth a tree cuts further. A hundred thousand people hardly have more that are large
-enough. Ten million have a hundred times as many, and testing them all takes the power from each."""
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """How to search for contexts.
-
-    Attributes
-    ----------
-    max_depth
-        The most cuts between the population and a context.
-    min_people
-        The fewest people of the training set a context may have.
-    estimate
-        Score by the effect itself (``"point"``, the paper) or its lower confidence bound.
-    aggregate
-        A split's score from its children: their mean (``"avg"``, the paper), size-weighted mean, or the best.
-    search
-        ``"tree"``, ``"forest"``, ``"exhaustive"``, or ``"auto"`` for conjunctions and the tree.
-    trees, attributes_per_node
-        How many trees a forest has, and among how many attributes each node chooses (None for a third of them).
-    seed
-        Where the randomness of a forest starts.
-    widest
-        The most populations of one depth that a tree cuts further, the strongest ones; None for all of them.
-    """
-
-    max_depth: int
-    min_people: float
-    estimate: Estimate = "bound"
-    aggregate: Aggregate = "max"
-    search: str = "tree"
-    trees: int = 1
-    attributes_per_node: int | None = None
-    seed: int = 0
-    widest: int | None = WIDEST
 
 
 @dataclass(frozen=True, eq=False)

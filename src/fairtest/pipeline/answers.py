@@ -11,18 +11,18 @@ from fairtest.data.summaries import Counts, Target
 from fairtest.exceptions import in_question
 from fairtest.inference.describe import Describer
 from fairtest.inference.label_asked import LabelAsked, by_label
+from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.inference.verdict import detectable, verdict
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import FoundLabels
-from fairtest.pipeline.choices import chosen_correction
+from fairtest.model.results import AttributeResult
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
 from fairtest.progress import progress_of_step, silent
 from fairtest.ranking.comparing import Comparer
 from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
 from fairtest.ranking.reported import nearest_bound, reported, standing_out
-from fairtest.reporting.assemble import AttributeResult
 from fairtest.search.cuts import conditions_of
 from fairtest.search.scoring import Strength
 from fairtest.statistics.numerics.rules import normal_quantile
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from fairtest.inference.validate import Validated
     from fairtest.model.finding import Finding
     from fairtest.model.found import Found
+    from fairtest.model.plans import TestingRun
     from fairtest.model.question import Question
     from fairtest.progress import Progress
-    from fairtest.reporting.assemble import TestChoices
     from fairtest.types import BoolArray
 
 
@@ -64,17 +64,17 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
 
 
 def answer(
-    source: DataSource, asked: Sequence[Asked], choices: TestChoices, min_size: int, progress: Progress = silent
+    source: DataSource, asked: Sequence[Asked], run: TestingRun, min_size: int, progress: Progress = silent
 ) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
-    settings = test_settings(source, choices, min_size)
+    settings = test_settings(source, run, min_size)
     validated = validate(engine_of(source), asked, settings, progress_of_step(progress, 0, 2))
     describing = progress_of_step(progress, 1, 2)
     results = []
     for number, v in enumerate(validated):
         here = progress_of_step(describing, number, len(validated))
         labels = isinstance(v.asked, LabelAsked)
-        results.append((label_results if labels else attribute_result)(source, v, choices, here))
+        results.append((label_results if labels else attribute_result)(source, v, run, here))
     return results
 
 
@@ -116,7 +116,7 @@ def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) 
 
 
 def label_results(
-    source: DataSource, validated: Validated, choices: TestChoices, progress: Progress = silent
+    source: DataSource, validated: Validated, run: TestingRun, progress: Progress = silent
 ) -> AttributeResult:
     """Return what the test set says of labels: those over everybody first, then those in contexts.
 
@@ -126,17 +126,17 @@ def label_results(
     assert isinstance(asked, LabelAsked)
     answers = list(by_label(validated))
     with np.errstate(invalid="ignore"):
-        clear = [bool(v.contexts.p[0] <= choices.level) for v in answers]
-        told = [bool((v.contexts.p <= choices.level).any()) for v in answers]
+        clear = [bool(v.contexts.p[0] <= run.level) for v in answers]
+        told = [bool((v.contexts.p <= run.level).any()) for v in answers]
     results = {
-        i: attribute_result(source, v, choices, progress_of_step(progress, i, len(answers)))
+        i: attribute_result(source, v, run, progress_of_step(progress, i, len(answers)))
         for i, v in enumerate(answers)
         if told[i] or i in asked.strongest
     }
     everyone = [(i, r.population) for i, r in results.items() if clear[i] or i in asked.strongest]
     populations = tuple(f for _, f in sorted(everyone, key=lambda pair: _by_strength(asked, pair[1])))
     inside = [f for r in results.values() for f in r.findings]
-    strata = 0 if validated.strata is None else _significant_strata(validated, choices.level)
+    strata = 0 if validated.strata is None else _significant_strata(validated, run.level)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
@@ -164,17 +164,17 @@ def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
     return (not finding.significant, -round(np.nan_to_num(bound), 12), p, -finding.size, finding.output)
 
 
-def test_settings(source: DataSource, choices: TestChoices, min_size: int) -> TestSettings:
+def test_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
     """Return how a set is tested."""
-    train, test = source.holdout.sizes[0], source.holdout.sizes[choices.number]
+    train, test = source.holdout.sizes[0], source.holdout.sizes[run.number]
     return TestSettings(
-        number=choices.number,
-        level=choices.level,
-        correction=chosen_correction(choices.correction, split=source.split),
+        number=run.number,
+        level=run.level,
+        correction=corrections[run.correction],
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
         train_share=train / (train + test) if source.split else 0.0,
-        resampling=choices.method == "resampling",
+        resampling=run.plan.method == "resampling",
     )
 
 
@@ -182,33 +182,33 @@ test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, what
 
 
 def attribute_result(
-    source: DataSource, validated: Validated, choices: TestChoices, progress: Progress = silent
+    source: DataSource, validated: Validated, run: TestingRun, progress: Progress = silent
 ) -> AttributeResult:
     """Return what the test set says of one question."""
     engine = engine_of(source)
     asked, estimates = validated.asked, validated.contexts
     with np.errstate(invalid="ignore"):
-        significant = estimates.p <= choices.level
-    describer = Describer(engine, source, choices.number, choices.level, validated)
+        significant = estimates.p <= run.level
+    describer = Describer(engine, source, run.number, run.level, validated)
     progress(0.0)
-    groups = _shown(source, validated, significant, choices)
+    groups = _shown(source, validated, significant, run)
     population, *findings = describer.findings([0, *(i for i, *_ in groups)], progress_of_step(progress, 1, 2))
-    missing, outside = left_out(engine, choices.number, asked)
+    missing, outside = left_out(engine, run.number, asked)
     return AttributeResult(
         question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),
-        significant_strata=_significant_strata(validated, choices.level),
+        significant_strata=_significant_strata(validated, run.level),
         left_out=missing,
         outside=outside,
-        population=_judged(population, choices),
+        population=_judged(population, run),
         findings=tuple(
-            _judged(replace(finding, folded=len(copies)), choices)
+            _judged(replace(finding, folded=len(copies)), run)
             for finding, (_, *copies) in zip(findings, groups, strict=True)
         ),
-        detectable=_detectable(validated, choices.level),
-        others=others_of(engine, choices.number, describer, validated, {0, *(i for i, *_ in groups)}),
+        detectable=_detectable(validated, run.level),
+        others=others_of(engine, run.number, describer, validated, {0, *(i for i, *_ in groups)}),
     )
 
 
@@ -222,11 +222,11 @@ def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
     return missing, together - missing
 
 
-def _judged(finding: Finding, choices: TestChoices) -> Finding:
+def _judged(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
-    if choices.tolerance is None or finding.effect is None or finding.interval is None:
+    if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
-    said = verdict(finding.metric, finding.effect, finding.interval, choices.tolerance, finding.size)
+    said = verdict(finding.metric, finding.effect, finding.interval, run.plan.tolerance, finding.size)
     return replace(finding, verdict=said)
 
 
@@ -246,7 +246,7 @@ def _significant_strata(validated: Validated, level: float) -> int:
         return int(np.count_nonzero(validated.strata.p <= level))
 
 
-def _shown(source: DataSource, validated: Validated, significant: BoolArray, choices: TestChoices) -> list[list[int]]:
+def _shown(source: DataSource, validated: Validated, significant: BoolArray, run: TestingRun) -> list[list[int]]:
     """Return the contexts to report, strongest first, each with those that say the same thing.
 
     Ranked by the single interval, in the paper's preset by the simultaneous one, and there nothing else is left out.
@@ -254,7 +254,7 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, cho
     engine = engine_of(source)
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
-    paper = choices.preset == "paper"
+    paper = run.plan.preset == "paper"
     low, high = (e.low, e.high) if paper else (e.low_single, e.high_single)
     bound = nearest_bound(low, high, metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))
@@ -268,14 +268,14 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, cho
         known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
         summary = validated.summary
         counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
-        comparer = Comparer(engine, choices.number, target, Strength(metric, "bound"), known, counted)
+        comparer = Comparer(engine, run.number, target, Strength(metric, "bound"), known, counted)
         ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
 
         def shows(i: int, people: NDArray[np.uint64]) -> bool:
             here = sign[ranked[i]]
             everywhere = bool(significant[0]) and here == sign[0]
-            return comparer.shows(people, here if metric.signed else 0, choices.level, beyond=everywhere)
+            return comparer.shows(people, here if metric.signed else 0, run.level, beyond=everywhere)
 
-    members = engine.members(choices.number, [asked.conditions[i] for i in ranked])
+    members = engine.members(run.number, [asked.conditions[i] for i in ranked])
     groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked], shows)
     return [[ranked[i] for i in group] for group in groups]

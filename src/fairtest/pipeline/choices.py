@@ -1,18 +1,15 @@
-"""The choices a user can make for training and testing, checked at the door."""
+"""What must hold of a batch of investigations and of what is chosen for it, checked before anything is spent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from fairtest.data.source import check_preset
-from fairtest.exceptions import InputError, UsageError, unknown_name
+from fairtest.exceptions import InputError, UsageError
 from fairtest.inference.influence import is_scored
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.discovery import Discovery
-from fairtest.reporting.assemble import TrainChoices
-from fairtest.search.forest import TREES
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -20,20 +17,8 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.inference.multiplicity.corrections import Correction
-    from fairtest.model.found import Found
-    from fairtest.search.scoring import Aggregate, Estimate
-
-SEARCHES = ("auto", "tree", "forest", "exhaustive")
-SCORES = ("bound", "point")
-AGGREGATES = ("max", "avg", "weighted")
-
-
-@dataclass(frozen=True)
-class Training:
-    """What training found: the contexts of each question."""
-
-    choices: TrainChoices
-    found: tuple[Found, ...]
+    from fairtest.model.plans import TestingPlan, TrainingPlan
+    from fairtest.model.results import Training
 
 
 def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[Investigation]:
@@ -72,68 +57,17 @@ def check_trained_together(batch: Sequence[Investigation]) -> None:
                     )
 
 
-def check_tolerance(tolerance: float | None) -> None:
-    """Raise unless the tolerance is a size an effect can have."""
-    if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
-        raise InputError(
-            "The 'tolerance' must be a number between 0 and 1, such as 0.05 for five points. "
-            f"Got {tolerance!r} instead."
-        )
-
-
-def train_choices(
-    max_depth: int,
-    min_size: int,
-    search: str | None,
-    score: str | None,
-    aggregate: str | None,
-    preset: str | None,
-    trees: int | None = None,
-    attributes_per_node: int | None = None,
-) -> TrainChoices:
-    """Check the arguments of train and fill in the defaults."""
-    check_preset(preset)
-    paper = preset == "paper"
-    search = one_of("search", search or ("tree" if paper else "auto"), SEARCHES)
-    given = {"max_depth": max_depth, "min_size": min_size}
-    of_a_forest = {"trees": trees, "attributes_per_node": attributes_per_node}
-    for argument, value in {**given, **{k: v for k, v in of_a_forest.items() if v is not None}}.items():
-        if argument in of_a_forest and search != "forest":
-            raise InputError(f"The {argument!r} of train are those of a forest. Add search='forest', or take it out.")
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-            raise InputError(f"The {argument!r} of train must be a whole number of at least 1. Got {value!r} instead.")
-    score = one_of("score", score or ("point" if paper else "bound"), SCORES)
-    aggregate = one_of("aggregate", aggregate or ("avg" if paper else "max"), AGGREGATES)
-    return TrainChoices(
-        int(max_depth),
-        int(min_size),
-        search,
-        cast("Estimate", score),
-        cast("Aggregate", aggregate),
-        preset,
-        int(trees or TREES) if search == "forest" else None,
-        None if attributes_per_node is None else int(attributes_per_node),
-    )
-
-
-def one_of(argument: str, value: str, allowed: Sequence[str]) -> str:
-    """Return a value that must be among those allowed."""
-    if value not in allowed:
-        raise InputError(f"The {argument!r} must be one of {', '.join(map(repr, allowed))}. Got {value!r} instead.")
-    return value
-
-
-def min_people(source: DataSource, choices: TrainChoices) -> float:
+def min_people(source: DataSource, plan: TrainingPlan) -> float:
     """Return the fewest people of the training set a context may have, if there are enough for two contexts."""
     train, table = source.holdout.sizes[0], source.table.n_rows
-    paper = choices.preset == "paper"
+    paper = plan.preset == "paper"
     have, where = (train, "the training set") if paper else (table, "the data")
-    if have < 2 * choices.min_size:
+    if have < 2 * plan.min_size:
         raise InputError(
-            f"There are too few people: {where} has {have:,}, and two contexts of min_size={choices.min_size:,} need "
-            f"{2 * choices.min_size:,}. Lower min_size (to at most {have // 2:,}), or bring more data."
+            f"There are too few people: {where} has {have:,}, and two contexts of min_size={plan.min_size:,} need "
+            f"{2 * plan.min_size:,}. Lower min_size (to at most {have // 2:,}), or bring more data."
         )
-    return choices.min_size if paper else choices.min_size * source.train_size
+    return plan.min_size if paper else plan.min_size * source.train_size
 
 
 def search_notes(training: Training) -> tuple[str, ...]:
@@ -141,18 +75,16 @@ def search_notes(training: Training) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for found in training.found for note in found.notes))
 
 
-def undivided(choices: TrainChoices, search: str | None) -> TrainChoices:
-    """Return the choices for a source that is not split: the contexts are fixed beforehand."""
-    if search not in (None, "auto", "exhaustive") or choices.preset is not None:
+def undivided(plan: TrainingPlan) -> TrainingPlan:
+    """Return the plan for a source that is not split: the contexts are fixed beforehand."""
+    if plan.search not in ("auto", "exhaustive") or plan.preset is not None:
         raise InputError("split=False fixes the contexts beforehand: it goes with search='exhaustive' and no preset.")
-    return replace(choices, search="exhaustive")
+    return replace(plan, search="exhaustive")
 
 
-def chosen_correction(name: str | None, preset: str | None = None, *, split: bool = True) -> Correction:
-    """Return the correction of a name; by default the pooled one, in the paper's preset and without split Holm's."""
-    if name is not None and name not in corrections:
-        raise unknown_name("correction", name, corrections)
-    chosen = corrections[name or ("holm" if preset == "paper" or not split else "pooled")]
+def chosen_correction(plan: TestingPlan, *, split: bool = True) -> Correction:
+    """Return the correction of a plan; by default the pooled one, in the paper's preset and without split Holm's."""
+    chosen = corrections[plan.correction or ("holm" if plan.preset == "paper" or not split else "pooled")]
     if chosen.weighted and not split:
         plain = ", ".join(repr(k) for k, c in corrections.items() if not c.weighted)
         raise InputError(

@@ -13,11 +13,11 @@ from fairtest.inference.power import critical_p, detectable_signed, detectable_u
 from fairtest.inference.validate import measure
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import Found, FoundLabels
+from fairtest.model.plans import TestingPlan, TestingRun
 from fairtest.pipeline.answers import put, test_settings
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
-from fairtest.reporting.assemble import TestChoices
 from fairtest.search.cuts import conditions_of
 from fairtest.statistics.numerics.rules import normal_quantile
 
@@ -98,10 +98,10 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     """
     source = investigation.source
     training = investigation.require_training("prospects")
-    preset = training.choices.preset
-    chosen = chosen_correction(correction, preset, split=source.split)
-    choices = TestChoices(FIRST_SET, source.level, chosen.name, "auto", preset)
-    settings = replace(test_settings(source, choices, training.choices.min_size), number=TRAIN)
+    plan = TestingPlan.of({"correction": correction, "preset": training.plan.preset})
+    chosen = chosen_correction(plan, split=source.split)
+    run = TestingRun(plan, FIRST_SET, source.level, chosen.name)
+    settings = replace(test_settings(source, run, training.plan.min_size), number=TRAIN)
     pairs = list(zip(investigation.questions, training.found, strict=True))
     prior, expected, starts = _family(investigation, pairs, settings.train_share)
     found = []

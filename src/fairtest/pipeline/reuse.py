@@ -19,12 +19,12 @@ from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
 from fairtest.model.found import Found
 from fairtest.model.report import Reuse
+from fairtest.model.results import AttributeResult
 from fairtest.pipeline.answers import left_out, test_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.progress import silent
 from fairtest.ranking.folding import fold
 from fairtest.ranking.reported import reported
-from fairtest.reporting.assemble import AttributeResult
 from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.validate import Asked, TestSettings, Validated
     from fairtest.model.finding import Finding
+    from fairtest.model.plans import TestingRun
     from fairtest.progress import Progress
-    from fairtest.reporting.assemble import TestChoices
     from fairtest.types import IntArray
 
 SHORT_LIST = 10
@@ -89,7 +89,7 @@ def answer_again(
     source: DataSource,
     asked: Sequence[Asked],
     looked_at: Sequence[int],
-    choices: TestChoices,
+    run: TestingRun,
     min_size: int,
     progress: Progress = silent,
 ) -> tuple[list[AttributeResult], Reuse]:
@@ -97,7 +97,7 @@ def answer_again(
     budget = source.budget
     assert isinstance(budget, ReusedSet)
     before, question = budget.bits, budget.size - budget.left
-    settings = replace(test_settings(source, choices, min_size), stratum_people=np.inf)
+    settings = replace(test_settings(source, run, min_size), stratum_people=np.inf)
     expected = _expected(source, asked, looked_at, settings)
     proposed = _proposed(source, asked, settings)
     tested = validate(engine_of(source), asked, settings, progress)
@@ -105,7 +105,7 @@ def answer_again(
         _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
         for test, train in zip(tested, proposed, strict=True)
     ]
-    results = [_attribute(source, v, a, choices) for v, a in zip(proposed, answers, strict=True)]
+    results = [_attribute(source, v, a, run) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
     told = bits_told(np.array([a.said for a in given]), expected)
     progress(1.0)  # whoever wants to stop the test can do so before anything is told, not after
@@ -158,13 +158,11 @@ def _proposed(source: DataSource, asked: Sequence[Asked], settings: TestSettings
     return measure(engine_of(source), asked, replace(settings, number=TRAIN, level=level))
 
 
-def _attribute(
-    source: DataSource, proposed: Validated, answers: Sequence[Answer], choices: TestChoices
-) -> AttributeResult:
+def _attribute(source: DataSource, proposed: Validated, answers: Sequence[Answer], run: TestingRun) -> AttributeResult:
     engine = engine_of(source)
     asked, train = proposed.asked, proposed.contexts
     metric = asked.question.metric
-    describer = Describer(engine, source, TRAIN, choices.level, proposed)
+    describer = Describer(engine, source, TRAIN, run.level, proposed)
     confirmed = np.array([a.confirmed for a in answers])
 
     def stated(finding: Finding, answer: Answer) -> Finding:

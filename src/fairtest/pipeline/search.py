@@ -16,7 +16,8 @@ from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import InputError
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.context import Context
-from fairtest.model.found import Found, FoundLabels, SearchSettings
+from fairtest.model.found import Found, FoundLabels
+from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.progress import silent
 from fairtest.search.forest import grow_forest
 from fairtest.search.label_search import LabelSearcher
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.engine.partitioned import Runner
     from fairtest.model.question import Question
-    from fairtest.pipeline.again import Significant
+    from fairtest.model.results import SignificantContexts
     from fairtest.progress import Progress
 
 KEPT = 4
@@ -67,9 +68,7 @@ def without(question: Question, columns: frozenset[str]) -> Question:
     return replace(question, contextual=tuple(c for c in question.contextual if c not in columns))
 
 
-def find_contexts(
-    source: DataSource, question: Question, settings: SearchSettings, progress: Progress = silent
-) -> Found:
+def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
     if isinstance(question, LabelQuestion):
         found = label_searcher(source, question, settings, progress)
@@ -84,22 +83,22 @@ def find_contexts(
         "tree": searcher.tree,
         "forest": searcher.forest,
         "exhaustive": searcher.exhaustive,
-    }[settings.search]()
+    }[settings.plan.search]()
 
 
-def _contexts_by_rows(source: DataSource, question: Question, settings: SearchSettings, progress: Progress) -> Found:
+def _contexts_by_rows(source: DataSource, question: Question, settings: TrainingRun, progress: Progress) -> Found:
     """Search by a metric of people, which only trees can do."""
     axes, target = _axes(source, question), question.search_target(source)
 
     def scorer(looked_at: LookedAt | None = None) -> RowScorer:
         return RowScorer(engine_of(source), target, axes, question.metric, settings, source.table, looked_at)
 
-    if settings.search == "forest":
-        return grow_forest(scorer, source.table, settings, axes, LookedAt(), settings.trees, progress)
+    if settings.plan.search == "forest":
+        return grow_forest(scorer, source.table, settings, axes, LookedAt(), settings.plan.trees or 1, progress)
     return grow(scorer(), source.table, settings, progress)
 
 
-def _fixed_contexts(source: DataSource, question: Question, settings: SearchSettings, progress: Progress) -> Found:
+def _fixed_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress) -> Found:
     if question.metric.summary is SummaryKind.ROWS:
         raise InputError(
             f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
@@ -116,7 +115,7 @@ def known_contexts(source: DataSource, question: Question, contexts: tuple[Conte
 
 
 def ask_again(
-    source: DataSource, question: Question, before: Significant, barred: tuple[str, ...]
+    source: DataSource, question: Question, before: SignificantContexts, barred: tuple[str, ...]
 ) -> tuple[Found, int]:
     """Return the population and the significant contexts of an answer, to be put again given ``barred`` attributes.
 
@@ -143,21 +142,21 @@ def ask_again(
 
 
 def searcher_of(
-    source: DataSource, question: Question, settings: SearchSettings | None = None, progress: Progress = silent
+    source: DataSource, question: Question, settings: TrainingRun | None = None, progress: Progress = silent
 ) -> Searcher:
     """Return what searches the training set for one question."""
-    settings = settings or SearchSettings(max_depth=1, min_people=1)
-    strength = Strength(question.metric, settings.estimate)
+    settings = settings or TrainingRun(TrainingPlan(max_depth=1), min_people=1)
+    strength = Strength(question.metric, settings.plan.score)
     target = question.search_target(source)
     return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table, progress)
 
 
 def label_searcher(
-    source: DataSource, question: LabelQuestion, settings: SearchSettings | None = None, progress: Progress = silent
+    source: DataSource, question: LabelQuestion, settings: TrainingRun | None = None, progress: Progress = silent
 ) -> LabelSearcher:
     """Return what searches the training set for labels."""
-    settings = settings or SearchSettings(max_depth=1, min_people=1)
-    strength = Strength(question.metric, settings.estimate)
+    settings = settings or TrainingRun(TrainingPlan(max_depth=1), min_people=1)
+    strength = Strength(question.metric, settings.plan.score)
     target = question.about(0).search_target(source)
     axes = _axes(source, question)
     return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table, progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,6 @@ from fairtest.model.report import (
     DataInfo,
     LabelSettings,
     Report,
-    Reuse,
     Settings,
 )
 from fairtest.reporting.words.error_words import error_note, names_for
@@ -28,82 +27,15 @@ from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairtest.data.table import Column
     from fairtest.investigations.base import Investigation
-    from fairtest.model.context import Context
-    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.finding import Finding
     from fairtest.model.question import Question
-    from fairtest.search.scoring import Aggregate, Estimate
+    from fairtest.model.results import AttributeResult, Results
     from fairtest.types import Level
 
 FEWEST_NAMED = 10
 """Smaller groups are not named in a sentence about several."""
-
-
-@dataclass(frozen=True)
-class TrainChoices:
-    """How the contexts were searched."""
-
-    max_depth: int
-    min_size: int
-    search: str
-    score: Estimate
-    aggregate: Aggregate
-    preset: str | None
-    trees: int | None = None
-    attributes_per_node: int | None = None
-
-
-@dataclass(frozen=True)
-class TestChoices:
-    """How they were tested, on which set and at which level; ``reuse`` is what a reusable one had told by then."""
-
-    __test__ = False  # not a test case, whatever its name
-
-    number: int
-    level: float
-    correction: str
-    method: str
-    preset: str | None
-    tolerance: float | None = None
-    reuse: Reuse | None = None
-
-
-@dataclass(frozen=True)
-class AttributeResult:
-    """The answer to one question.
-
-    For labels, ``labels`` are the findings over everybody, significant ones first, and ``parts`` the answer about each.
-    """
-
-    question: Question
-    tested: int
-    untestable: int
-    significant_contexts: tuple[Context, ...]
-    significant_strata: int
-    left_out: int
-    population: Finding
-    findings: tuple[Finding, ...]
-    detectable: float | None = None
-    outside: int = 0
-    labels: tuple[Finding, ...] = ()
-    parts: Mapping[str, AttributeResult] = field(default_factory=dict)
-    rare: int = 0
-    others: tuple[Tested, ...] = ()
-
-
-@dataclass(frozen=True)
-class Results:
-    """The answers to all questions of an investigation."""
-
-    training: TrainChoices
-    test: TestChoices
-    attributes: tuple[AttributeResult, ...]
-    looked_at: tuple[int, ...]
-    family: int
-    notes: tuple[str, ...] = ()
 
 
 def assemble(investigation: Investigation, results: Results) -> Report:
@@ -162,7 +94,7 @@ def _attribute(
     def worded(finding: Finding) -> Finding:
         population = found.parts[finding.output].population if found.parts else found.population
         words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
-        tolerance = verdict_words(finding, results.test.tolerance)
+        tolerance = verdict_words(finding, results.test.plan.tolerance)
         turned = simpson_note(finding, names)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned))
 
@@ -284,15 +216,15 @@ def _settings(investigation: Investigation, results: Results) -> Settings:
         set=test.number,
         train_size=source.train_size,
         seed=source.seed,
-        preset=test.preset,
+        preset=test.plan.preset,
         max_depth=train.max_depth,
         min_size=train.min_size,
         correction=test.correction,
         search=train.search,
         score=train.score,
         aggregate=train.aggregate,
-        method=test.method,
-        tolerance=test.tolerance,
+        method=test.plan.method,
+        tolerance=test.plan.tolerance,
         trees=train.trees,
         attributes_per_node=train.attributes_per_node,
     )

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.table import Table
     from fairtest.model.context import Context
-    from fairtest.model.found import Found, SearchSettings
+    from fairtest.model.found import Found
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.tree import Choice, LookedAt, Node, Scorer
 
-TREES = 16
-"""How many trees there are unless the user says otherwise: the most of the paper's comparison."""
 SHARE = 3
 """A node chooses among one of so many attributes, unless the user says otherwise."""
 
@@ -41,12 +40,13 @@ def per_node(attributes: int, wanted: int | None = None) -> int:
     return min(attributes, max(ceil(attributes / SHARE), 1) if wanted is None else wanted)
 
 
-def choices_of(axes: Sequence[Axis], settings: SearchSettings) -> list[Choice]:
+def choices_of(axes: Sequence[Axis], settings: TrainingRun) -> list[Choice]:
     """Return along which attributes each tree may cut each context; the first tree may cut along all of them."""
     columns = sorted(axis.column for axis in axes)
-    few = per_node(len(columns), settings.attributes_per_node)
+    few = per_node(len(columns), settings.plan.attributes_per_node)
     everything = frozenset(columns)
-    return [lambda _context: everything, *(_Drawn(columns, few, settings.seed, t) for t in range(1, settings.trees))]
+    drawn = (_Drawn(columns, few, settings.seed, tree) for tree in range(1, settings.plan.trees or 1))
+    return [lambda _context: everything, *drawn]
 
 
 class _Drawn:
@@ -72,7 +72,7 @@ class _Drawn:
 def grow_forest(
     scorer_of: Callable[[LookedAt], Scorer],
     table: Table,
-    settings: SearchSettings,
+    settings: TrainingRun,
     axes: Sequence[Axis],
     looked_at: LookedAt,
     together: int,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.summaries import Target
     from fairtest.engine.contract import LabelCounter
-    from fairtest.model.found import SearchSettings
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.search.tree import ChildTable, Cut, Node
@@ -104,7 +104,7 @@ class LabelScorer:
         strength: LabelStrength,
         axes: Sequence[Axis],
         places: IntArray,
-        settings: SearchSettings,
+        settings: TrainingRun,
         looked_at: LookedAt | None = None,
     ) -> None:
         self._counter = counter
@@ -156,7 +156,7 @@ class LabelScorer:
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
         strengths = np.where(enough, rounded(self._strength.together(best)), np.nan)
-        score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        score = aggregate_score(strengths, size, enough, parent, self._settings.plan.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
-    from fairtest.model.found import SearchSettings
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -78,7 +78,7 @@ class LabelSearcher:
         labels: Labels,
         axes: Sequence[Axis],
         strength: Strength,
-        settings: SearchSettings,
+        settings: TrainingRun,
         table: Table,
         progress: Progress = silent,
     ) -> None:
@@ -129,7 +129,7 @@ class LabelSearcher:
 
     def _told(self, z: FloatArray, link: FloatArray) -> BoolArray:
         """Return which labels are worth a test in a context: those that are not simply like everywhere."""
-        if self._settings.search in GROWN:
+        if self._settings.plan.search in GROWN:
             return ~np.isnan(z)
         return (np.abs(np.nan_to_num(z)) >= SCREEN) & (link >= LEAST_LINK)
 
@@ -275,12 +275,12 @@ class LabelSearcher:
         """Return the contexts in which labels are tested, and how many were looked at."""
         if not self._axes:
             return [], 0
-        deep, looked_at = self._trees(places) if self._settings.search != "exhaustive" else ([], 0)
-        if self._settings.search in GROWN:
+        deep, looked_at = self._trees(places) if self._settings.plan.search != "exhaustive" else ([], 0)
+        if self._settings.plan.search in GROWN:
             return deep[:MOST_TREE], looked_at
         depth = self._depth(places)
-        wanted = min(DEPTH, self._settings.max_depth, len(self._axes))
-        self._notes = cut_short(depth, wanted, tree=self._settings.search != "exhaustive")
+        wanted = min(DEPTH, self._settings.plan.max_depth, len(self._axes))
+        self._notes = cut_short(depth, wanted, tree=self._settings.plan.search != "exhaustive")
         scored, many = self._conjunctions(places, depth)
         for context in self._counted([c for c in deep if not covered(c, depth)], places):
             scored[context] = self._score(*self.evidence(context, places))
@@ -295,7 +295,7 @@ class LabelSearcher:
             return LabelScorer(self._counter, strength, self._axes, places, self._settings, looked_at)
 
         progress = progress_of_step(self._progress, 0, 3)
-        if self._settings.search == "forest":
+        if self._settings.plan.search == "forest":
             found = grow_forest(scorer, self._table, self._settings, self._axes, LookedAt(), 1, progress)
         else:
             found = grow(scorer(), self._table, self._settings, progress)
@@ -310,7 +310,7 @@ class LabelSearcher:
         """Return how many predicates can be combined without evaluating more tables than is bearable."""
         sizes = np.array([a.coarse().size for a in item_axes(self._axes, self._table)], dtype=float)
         pairs = (sizes.sum() ** 2 - (sizes**2).sum()) / 2
-        return 1 if pairs * self._cells * len(places) > MOST_NUMBERS else min(DEPTH, self._settings.max_depth)
+        return 1 if pairs * self._cells * len(places) > MOST_NUMBERS else min(DEPTH, self._settings.plan.max_depth)
 
     @property
     def _cells(self) -> int:

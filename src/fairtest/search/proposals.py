@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
-    from fairtest.model.found import SearchSettings
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
@@ -53,7 +53,7 @@ class Searcher:
         target: Target,
         axes: Sequence[Axis],
         strength: Strength,
-        settings: SearchSettings,
+        settings: TrainingRun,
         table: Table,
         progress: Progress = silent,
     ) -> None:
@@ -111,7 +111,7 @@ class Searcher:
         """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
         axes = item_axes(self._axes, self._table)
         few = None
-        wanted, depth = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes)), 0
+        wanted, depth = min(EXHAUSTIVE_DEPTH, self._settings.plan.max_depth, len(axes)), 0
         for length in range(1, feasible_depth(axes, self._target, wanted) + 1):
             more = conjunctions(
                 self._engine,
@@ -142,7 +142,7 @@ class Searcher:
 
     def _union(self, tree: Found | None) -> Found:
         axes = item_axes(self._axes, self._table)
-        wanted = min(EXHAUSTIVE_DEPTH, self._settings.max_depth, len(axes))
+        wanted = min(EXHAUSTIVE_DEPTH, self._settings.plan.max_depth, len(axes))
         depth = feasible_depth(axes, self._target, wanted)
         few = conjunctions(
             self._engine,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine, Rows
     from fairtest.metrics.registry import Metric
-    from fairtest.model.found import SearchSettings
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.tree import ChildTable, Cut, Node
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -38,7 +38,7 @@ class RowScorer:
         target: Target,
         axes: Sequence[Axis],
         metric: Metric,
-        settings: SearchSettings,
+        settings: TrainingRun,
         table: Table,
         looked_at: LookedAt | None = None,
     ) -> None:
@@ -79,7 +79,7 @@ class RowScorer:
             strengths, size, looked_at = self._known[node.place, axis.column]
             self.looked_at.add(node, axis, looked_at)
             enough = size >= max(self._settings.min_people, 1)
-            score = aggregate_score(strengths[None], size[None], enough[None], parent, self._settings.aggregate)[0]
+            score = aggregate_score(strengths[None], size[None], enough[None], parent, self._settings.plan.aggregate)[0]
             j = int(score.argmax())
             if score[j] > (parent[0] if best is None else best.score):
                 best = Split(float(score[j]), axis, j, strengths[j])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.summaries import Summary, Target
     from fairtest.metrics.registry import Metric
+    from fairtest.model.plans import Aggregate, Score
     from fairtest.types import BoolArray, FloatArray, IntArray
-
-Estimate = Literal["bound", "point"]
-Aggregate = Literal["max", "avg", "weighted"]
 
 Z_SEARCH = 1.959963984540054
 """The normal quantile of the 95 % lower bounds that guide the search."""
@@ -37,7 +35,7 @@ class Strength:
     """
 
     metric: Metric
-    estimate: Estimate
+    estimate: Score
 
     def __call__(self, summary: Summary) -> FloatArray:
         """Return the strength of each context, NaN where it is undefined."""

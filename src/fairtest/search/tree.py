@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
-    from fairtest.model.found import SearchSettings
+    from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
     from fairtest.search.scoring import Strength
     from fairtest.types import FloatArray
@@ -131,7 +131,7 @@ class Scorer(Protocol):
         """Go one level down: people with code ``c`` on the axis of the cut ``i`` go to the place ``child[i, c]``."""
 
 
-def grow(scorer: Scorer, table: Table, settings: SearchSettings, progress: Progress = silent) -> Found:
+def grow(scorer: Scorer, table: Table, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Grow one tree and return its nodes as contexts."""
     return merged(grown(scorer, table, settings, [None], progress), scorer.looked_at)
 
@@ -139,7 +139,7 @@ def grow(scorer: Scorer, table: Table, settings: SearchSettings, progress: Progr
 def grown(
     scorer: Scorer,
     table: Table,
-    settings: SearchSettings,
+    settings: TrainingRun,
     choices: Sequence[Choice | None],
     progress: Progress = silent,
 ) -> list[list[Node]]:
@@ -148,9 +148,9 @@ def grown(
     trees = [[Node(everyone, (), -1, start, 0, None if c is None else c(everyone))] for c in choices]
     frontier = [(number, 0) for number in range(len(trees))]
     parts = _Parts(table)
-    for depth in range(settings.max_depth):
+    for depth in range(settings.plan.max_depth):
         splits = scorer.best_splits(
-            [trees[t][i] for t, i in frontier], progress_of_step(progress, depth, settings.max_depth)
+            [trees[t][i] for t, i in frontier], progress_of_step(progress, depth, settings.plan.max_depth)
         )
         below = _Below(parts)
         new: list[tuple[int, int]] = []
@@ -164,7 +164,7 @@ def grown(
                 trees[t].append(node)
         if not new:
             break
-        if depth + 1 < settings.max_depth:
+        if depth + 1 < settings.plan.max_depth:
             frontier = _strongest(new, trees, settings.widest)
             scorer.looked_at.uncut += len(new) - len(frontier)
             scorer.advance(*below.only([trees[t][i] for t, i in frontier]))
@@ -278,7 +278,7 @@ class HistogramScorer:
         target: Target,
         axes: Sequence[Axis],
         strength: Strength,
-        settings: SearchSettings,
+        settings: TrainingRun,
         looked_at: LookedAt | None = None,
     ) -> None:
         self._frontier = engine.frontier(target)
@@ -349,7 +349,7 @@ class HistogramScorer:
         strengths = np.full((enough.shape[2], *enough.shape[:2]), np.nan)
         strengths[np.moveaxis(enough, 2, 0)] = rounded(self._strength(self._target.wrap(picked(sums, enough))))
         strengths = np.moveaxis(strengths, 0, 2)
-        score = aggregate_score(strengths, size, enough, parent, self._settings.aggregate)
+        score = aggregate_score(strengths, size, enough, parent, self._settings.plan.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from fairtest.data import registry
 from fairtest.data.holdout import Budget
 from fairtest.exceptions import BudgetExhausted
-from fairtest.pipeline.again import told
 from fairtest.reporting.assemble import assemble
 from fairtest.version import __version__
 from fairtest.workspace.codec import pack
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtest.investigations.base import Investigation
-    from fairtest.reporting.assemble import Results
+    from fairtest.model.results import Results
     from fairtest.workspace.ledger import Ledger, Setup
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
@@ -132,7 +131,7 @@ class LedgerBudget(Budget):
         return Kept(
             headline,
             question_of(investigation, self._declared),
-            pack(told(results)),
+            pack(results.to_explain()),
             pack(report),
             report.to_json(),
             report.to_text(),

@@ -13,6 +13,7 @@ from fairtest.inference.verdict import Outcome as VerdictOutcome
 from fairtest.inference.verdict import Verdict
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.model.report import (
     AttributeReport,
     ColumnNote,
@@ -23,8 +24,7 @@ from fairtest.model.report import (
     Reuse,
     Settings,
 )
-from fairtest.pipeline.again import Significant, Told
-from fairtest.reporting.assemble import TestChoices, TrainChoices
+from fairtest.model.results import PriorAnswer, SignificantContexts
 from fairtest.reporting.words.phrases import Names
 from fairtest.reporting.words.phrases import Outcome as OutcomeWords
 
@@ -54,14 +54,16 @@ TAGS: Mapping[str, type] = {
     "context": Context,
     "predicate": Predicate,
     "op": Op,
-    "told": Told,
-    "training": TrainChoices,
-    "testing": TestChoices,
-    "significant": Significant,
+    "told": PriorAnswer,
+    "training": TrainingPlan,
+    "testing": TestingPlan,
+    "significant": SignificantContexts,
 }
 """Every class that a workspace may hold, by its tag."""
 
 TAG_OF: Mapping[type, str] = {stored: tag for tag, stored in TAGS.items()}
 
-RENAMED_FIELDS: Mapping[str, Mapping[str, str | None]] = {}
+RENAMED_FIELDS: Mapping[str, Mapping[str, str | None]] = {
+    "testing": {"number": None, "level": None, "reuse": None},  # the ledger and the report have them
+}
 """Fields that are called otherwise now (None: that are gone), by tag; an old name is never used for something else."""

@@ -13,7 +13,7 @@ from fairtest.data.fingerprint import fingerprint_in_order
 from fairtest.data.registry import said_elsewhere
 from fairtest.data.source import DataSource, warn_if_known
 from fairtest.exceptions import InputError, UsageError
-from fairtest.pipeline.calls import explain_told
+from fairtest.pipeline.calls import explain_answer
 from fairtest.version import __version__
 from fairtest.workspace.budget import Caller, LedgerBudget, now
 from fairtest.workspace.codec import unpack
@@ -203,7 +203,8 @@ class Workspace:
         kept = self._one_of(self.ledger.reports(asked.number), place)
         self.check()
         source = self._source(merged({}, declared_in(kept.question)))
-        return explain_told(asked_again(source, kept.question), unpack(kept.told), by, correction=correction)
+        investigation = asked_again(source, kept.question)
+        return explain_answer(investigation, unpack(kept.told), asked.number, by, correction=correction)
 
     def check(self) -> None:
         """Raise if every test set is spent, or if nothing can be stored."""

@@ -1,0 +1,368 @@
+"""How contexts are to be searched and tested: everything a user can choose, checked when it is chosen.
+
+A plan knows nothing of the data. What is only known later (how many people of the training set a context must have, the
+number and the level of the test set) stands beside it, in :class:`TrainingRun` and :class:`TestingRun`.
+
+Each field says for itself what it means and which values it may have, so that the Python calls, the command line,
+``fairtest.toml`` and the settings of a report can be made from the fields: see :meth:`Plan.options`. This module loads
+nothing heavy, because the help of the command line reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, get_args
+
+from fairtest.exceptions import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from fairtest.model.report import Reuse
+
+SearchName = Literal["auto", "tree", "forest", "exhaustive"]
+Score = Literal["bound", "point"]
+Aggregate = Literal["max", "avg", "weighted"]
+Method = Literal["auto", "resampling"]
+Preset = Literal["paper"]
+
+CORRECTIONS = ("pooled", "holm", "weighted-holm", "max-t", "bonferroni", "bh", "by")
+"""The names of corrections; :mod:`fairtest.inference.multiplicity.corrections` says what each does."""
+
+TREES = 16
+"""How many trees a forest has unless the user says otherwise: the most of the paper's comparison."""
+WIDEST = 1000
+"""How many populations of one depth a tree cuts further. A hundred thousand people hardly have more that are large
+enough. Ten million have a hundred times as many, and testing them all takes the power from each."""
+
+
+@dataclass(frozen=True)
+class PlanOption:
+    """One choice of a plan, described for whatever shows or reads it.
+
+    Attributes
+    ----------
+    help
+        One sentence or two, for the command line.
+    details
+        What the documentation of the Python calls says; the help where there is no more to say.
+    choices
+        The values it may have, where they are names; empty for numbers.
+    """
+
+    name: str
+    type: type[str] | type[int] | type[float]
+    default: Any
+    help: str
+    details: str
+    choices: tuple[str, ...] = ()
+
+
+def _described(
+    kind: type, words: str, details: str = "", *, choices: tuple[str, ...] = (), paper: str | None = None
+) -> dict[str, Any]:
+    """Return what a field of a plan says of itself; ``paper`` is its default in the paper's preset, if another."""
+    return {"type": kind, "help": words, "details": details or words, "choices": choices, "paper": paper}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What plans share: how they are made from options that may be left out, checked, and described."""
+
+    call: ClassVar[str]
+    """The function whose arguments these are, for messages."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the plan for the options that were given; the others, and those that are None, have their defaults.
+
+        Examples
+        --------
+        >>> TrainingPlan.of({"preset": "paper", "max_depth": 3, "search": None}).search
+        'tree'
+        """
+        check_options(cls.call, given, [f.name for f in fields(cls)])
+        chosen = {name: value for name, value in given.items() if value is not None}
+        paper = chosen.get("preset") == "paper"
+        usual = {f.name: f.metadata["paper"] for f in fields(cls) if paper and f.metadata["paper"] is not None}
+        return cls(**{**usual, **chosen})
+
+    @classmethod
+    def options(cls) -> tuple[PlanOption, ...]:
+        """Return the choices there are, in order.
+
+        Examples
+        --------
+        >>> {option.name: option.default for option in TestingPlan.options()}
+        {'correction': None, 'method': 'auto', 'tolerance': None, 'preset': None}
+        """
+        return tuple(
+            PlanOption(f.name, default=f.default, **{key: f.metadata[key] for key in f.metadata if key != "paper"})
+            for f in fields(cls)
+        )
+
+    def __post_init__(self) -> None:
+        for option in self.options():
+            value = getattr(self, option.name)
+            if value is None and option.default is None:
+                continue
+            if option.name == "preset":
+                check_preset(value)
+            elif option.choices and value not in option.choices:
+                allowed = ", ".join(map(repr, option.choices))
+                raise InputError(f"The {option.name!r} must be one of {allowed}. Got {value!r} instead.")
+            elif option.type is int:
+                # numbers of other libraries are welcome, and become numbers of Python: reports are stored as JSON
+                object.__setattr__(self, option.name, self._whole(option.name, value))
+
+    def _whole(self, name: str, value: Any) -> int:
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+            raise InputError(
+                f"The {name!r} of {self.call} must be a whole number of at least 1. Got {value!r} instead."
+            )
+        return int(value)
+
+
+@dataclass(frozen=True)
+class TrainingPlan(Plan):
+    """How the training set is searched for contexts.
+
+    Examples
+    --------
+    >>> TrainingPlan(search="forest").trees
+    16
+    >>> TrainingPlan(max_depth=0)
+    Traceback (most recent call last):
+    fairtest.exceptions.InputError: The 'max_depth' of train must be a whole number of at least 1. Got 0 instead.
+    """
+
+    call: ClassVar[str] = "train"
+
+    max_depth: int = field(
+        default=5,
+        metadata=_described(
+            int,
+            "The most conditions that make a group.",
+            "The most cuts between the whole population and a context.",
+        ),
+    )
+    min_size: int = field(
+        default=100,
+        metadata=_described(
+            int,
+            "The fewest people of the whole table a group may have.",
+            "The fewest people a context may have in the whole table; a training set of half the people needs half "
+            "of them. In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.",
+        ),
+    )
+    search: SearchName = field(
+        default="auto",
+        metadata=_described(
+            str,
+            "How to search: auto (default), exhaustive, forest, or tree (default of the paper's preset).",
+            '``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too '
+            'many), and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the '
+            'two; ``"forest"`` for the tree again and again, each node choosing among a few attributes drawn at '
+            "random.",
+            choices=get_args(SearchName),
+            paper="tree",
+        ),
+    )
+    score: Score = field(
+        default="bound",
+        metadata=_described(
+            str,
+            "What a split is judged by: bound (of the effect) or point (estimate).",
+            'What the tree scores a split by: the lower confidence ``"bound"`` of its children\'s effects '
+            '(default), or the ``"point"`` estimates (default of the paper\'s preset).',
+            choices=get_args(Score),
+            paper="point",
+        ),
+    )
+    aggregate: Aggregate = field(
+        default="max",
+        metadata=_described(
+            str,
+            "Which of its parts: max (the best), avg or weighted (all).",
+            'Which children count for the score of a split: the best (``"max"``, default), or all of them, by '
+            'their average (``"avg"``, default of the paper\'s preset) or ``"weighted"`` by their sizes.',
+            choices=get_args(Aggregate),
+            paper="avg",
+        ),
+    )
+    preset: Preset | None = field(
+        default=None,
+        metadata=_described(
+            str,
+            "'paper' for Algorithm 1 as written, Holm, equal shares.",
+            '``"paper"`` for Algorithm 1 as written.',
+            choices=get_args(Preset),
+        ),
+    )
+    trees: int | None = field(
+        default=None,
+        metadata=_described(
+            int,
+            "How many trees a forest has. Default: 16.",
+            "How many trees a forest has (default: 16; the first is the guided tree itself).",
+        ),
+    )
+    attributes_per_node: int | None = field(
+        default=None,
+        metadata=_described(
+            int,
+            "Among how many attributes each node of a forest chooses. Default: a third of them.",
+            "Among how many attributes each node of the other trees of a forest chooses (default: a third).",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.search == "forest":
+            object.__setattr__(self, "trees", self.trees or TREES)
+            return
+        for name in ("trees", "attributes_per_node"):
+            if getattr(self, name) is not None:
+                raise InputError(f"The {name!r} of train are those of a forest. Add search='forest', or take it out.")
+
+
+@dataclass(frozen=True)
+class TestingPlan(Plan):
+    """How the contexts are tested.
+
+    Examples
+    --------
+    >>> TestingPlan(correction="hölm")
+    Traceback (most recent call last):
+    fairtest.exceptions.InputError: There is no correction 'hölm'. Did you mean 'holm'? Corrections: 'pooled', ...
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case, whatever its name
+    call: ClassVar[str] = "test"
+
+    correction: str | None = field(
+        default=None,
+        metadata=_described(
+            str,
+            f"How p-values are corrected for the number of tests: {', '.join(CORRECTIONS)}.",
+            '``"pooled"`` (default): step-down, each hypothesis weighted by the evidence of the training set; '
+            '``"holm"`` (default of the paper\'s preset, and without a training set), ``"weighted-holm"``, '
+            '``"bonferroni"``; ``"max-t"``: step-down, drawing how hypotheses about the same people depend on each '
+            'other, best with ``split=False`` and up to some thousand contexts; ``"bh"`` and ``"by"`` (Benjamini and '
+            "Hochberg, Benjamini and Yekutieli) control the share of false findings only.",
+            choices=CORRECTIONS,
+        ),
+    )
+    method: Method = field(
+        default="auto",
+        metadata=_described(
+            str,
+            "How p-values are found: auto or resampling.",
+            '``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.',
+            choices=get_args(Method),
+        ),
+    )
+    tolerance: float | None = field(
+        default=None,
+        metadata=_described(
+            float,
+            "The largest effect that does not matter, such as 0.05.",
+            "The largest effect that does not matter; each finding then says whether the disparity is beyond it, "
+            "within it, or whether there is not enough data to say, and how many people it would take.",
+        ),
+    )
+    preset: Preset | None = field(
+        default=None,
+        metadata=_described(
+            str,
+            "'paper' for Algorithm 1 as written, Holm, equal shares.",
+            '``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is stronger than '
+            "the larger contexts around it. Default: that of the training.",
+            choices=get_args(Preset),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.correction is not None and self.correction not in CORRECTIONS:
+            raise unknown_name("correction", self.correction, CORRECTIONS)
+        super().__post_init__()
+        tolerance = self.tolerance
+        if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
+            raise InputError(
+                "The 'tolerance' must be a number between 0 and 1, such as 0.05 for five points. "
+                f"Got {tolerance!r} instead."
+            )
+
+
+def check_options(call: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise if a call has no such option, as Python does for an argument, and say which there are."""
+    for name in given:
+        if name not in known:
+            raise TypeError(str(unknown_name(f"option of {call}()", name, known)))
+
+
+def check_preset(preset: str | None) -> None:
+    """Raise if there is no such preset."""
+    if preset is not None and preset not in get_args(Preset):
+        raise InputError(f"The 'preset' must be None or 'paper'. Got {preset!r} instead.")
+
+
+class TrainingOptions(TypedDict, total=False):
+    """Keywords of :func:`fairtest.train`, for type checkers: fields of its plan, None for the default."""
+
+    search: SearchName | None
+    score: Score | None
+    aggregate: Aggregate | None
+    trees: int | None
+    attributes_per_node: int | None
+
+
+class TestingOptions(TypedDict, total=False):
+    """Keywords of :func:`fairtest.test`, likewise."""
+
+    correction: str | None
+    method: Method
+    tolerance: float | None
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """A plan for one training set.
+
+    Attributes
+    ----------
+    min_people
+        The fewest people of the training set a context may have.
+    seed
+        Where the randomness of a forest starts.
+    widest
+        The most populations of one depth that a tree cuts further, the strongest ones; None for all of them.
+    """
+
+    plan: TrainingPlan
+    min_people: float
+    seed: int = 0
+    widest: int | None = WIDEST
+
+
+@dataclass(frozen=True)
+class TestingRun:
+    """A plan for one test set.
+
+    Attributes
+    ----------
+    number, level
+        Which test set it is, and the level of everything that is tested on it together.
+    correction
+        The correction that is used: the plan's, or the default for these people.
+    reuse
+        What a reusable test set had told by then; None where the test set answers once.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case, whatever its name
+
+    plan: TestingPlan
+    number: int
+    level: float
+    correction: str
+    reuse: Reuse | None = None

@@ -1,0 +1,120 @@
+"""What the stages give back: the contexts that training found, and what a test set said of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtest.model.context import Context
+    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.found import Found
+    from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
+    from fairtest.model.question import Question
+
+
+@dataclass(frozen=True)
+class Training:
+    """What training found: the contexts of each question."""
+
+    plan: TrainingPlan
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True)
+class AttributeResult:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    tested, untestable
+        Hypotheses of the question in the family, and contexts in which the effect is undefined on the test set.
+    significant_contexts, significant_strata
+        Where the association is significant, the whole population included, and in how many strata.
+    left_out, outside
+        People of the test set with a value missing, and others whom the question is not about.
+    findings
+        What is reported, strongest first; ``population`` is the whole population.
+    detectable
+        How large an effect over everybody would have been seen; None where it is not known.
+    others
+        Contexts that were tested and are no findings, as far as they are listed.
+    labels, parts, rare
+        For labels: the findings over everybody, significant ones first; the answer about each; how many labels were
+        left out because too few people have them.
+    """
+
+    question: Question
+    tested: int
+    untestable: int
+    significant_contexts: tuple[Context, ...]
+    significant_strata: int
+    left_out: int
+    population: Finding
+    findings: tuple[Finding, ...]
+    detectable: float | None = None
+    outside: int = 0
+    labels: tuple[Finding, ...] = ()
+    parts: Mapping[str, AttributeResult] = field(default_factory=dict)
+    rare: int = 0
+    others: tuple[Tested, ...] = ()
+
+    def where_significant(self) -> SignificantContexts:
+        """Return what a later question about the same contexts needs."""
+        labels = {n: r.significant_contexts for n, r in self.parts.items() if r.significant_contexts}
+        return SignificantContexts(self.population.output, self.significant_contexts, labels)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The answers to all questions of an investigation.
+
+    Attributes
+    ----------
+    looked_at
+        Candidate contexts evaluated on the training set, for each question.
+    family
+        All hypotheses tested on the same set, those of other investigations of the batch included.
+    notes
+        Remarks about the whole run, in words.
+    """
+
+    training: TrainingPlan
+    test: TestingRun
+    attributes: tuple[AttributeResult, ...]
+    looked_at: tuple[int, ...]
+    family: int
+    notes: tuple[str, ...] = ()
+
+    def to_explain(self) -> PriorAnswer:
+        """Return what explaining these results needs."""
+        plan = replace(self.test.plan, correction=self.test.correction)
+        return PriorAnswer(self.training, plan, tuple(a.where_significant() for a in self.attributes))
+
+
+@dataclass(frozen=True)
+class SignificantContexts:
+    """Where the association with one protected attribute was significant.
+
+    Attributes
+    ----------
+    output
+        The output; for Discovery, the label that stood out most over everybody.
+    labels
+        For Discovery: the contexts of each label that has any.
+    """
+
+    output: str
+    contexts: tuple[Context, ...]
+    labels: Mapping[str, tuple[Context, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PriorAnswer:
+    """All that explaining an answer needs, small enough to be stored: how it was found, and where."""
+
+    training: TrainingPlan
+    test: TestingPlan
+    attributes: tuple[SignificantContexts, ...]
