@@ -8,20 +8,81 @@
      └── BudgetExhausted   (RuntimeError)  every test set of the data source has been spent
 
     FairTestWarning        (UserWarning)   what was asked will be done, and there is something to know about it
+
+An error knows which arguments its message mentions: ``f"{the('min_size')} must be at least 1."`` reads *The 'min_size'
+must be at least 1* in Python and *--min-size must be at least 1* on the command line, which has names of its own for
+arguments (:meth:`FairTestError.spelled`). So a message names an argument by :func:`the`, :func:`argument`,
+:func:`unquoted` or :func:`setting`, and what makes sense in Python only goes into :func:`in_python`.
 """
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+# Mentions travel inside the text, because f-strings make the messages. Unicode keeps these characters for the own use
+# of a program: no text that a user gives has them.
+_BEGIN, _NEXT, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_MENTION = re.compile(f"{_BEGIN}(\\w*){_NEXT}(.*?){_NEXT}(.*?){_END}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An argument that a message mentions.
+
+    Attributes
+    ----------
+    argument
+        Its name in Python; empty for words that make sense in Python only.
+    words
+        How Python's users read it.
+    value
+        What the message says it is or should be; ``...`` for any value, None where it says none.
+    """
+
+    argument: str
+    words: str
+    value: Any = None
 
 
 class FairTestError(Exception):
-    """Base class of every error that FairTest raises on purpose."""
+    """Base class of every error that FairTest raises on purpose.
+
+    Attributes
+    ----------
+    message
+        The text with its mentions, to make another message of.
+    brief
+        The same without lists, where there is less room; empty where it is the same.
+    """
+
+    brief: str = ""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_MENTION.sub(lambda found: found[2], message))
+        self.message = message
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments that the message mentions; what it is about comes first.
+
+        Examples
+        --------
+        >>> InputError(f"{the('trees')} are those of a forest. Add {setting('search', 'forest')}.").arguments
+        ('trees', 'search')
+        """
+        return tuple(dict.fromkeys(found[1] for found in _MENTION.finditer(self.message) if found[1]))
+
+    def spelled(self, spell: Callable[[Mention], str]) -> str:
+        """Return the message, as brief as it can be, for somebody to whom arguments have other names."""
+        return _MENTION.sub(lambda found: spell(_mention(*found.groups())), self.brief or self.message)
 
 
 class InputError(FairTestError, ValueError):
@@ -29,13 +90,10 @@ class InputError(FairTestError, ValueError):
 
     Attributes
     ----------
-    brief
-        The same without lists, where there is less room; empty where it is the same.
     unknown
         The name that does not exist, where that is what is wrong.
     """
 
-    brief: str = ""
     unknown: str = ""
 
 
@@ -49,6 +107,57 @@ class BudgetExhausted(FairTestError, RuntimeError):  # noqa: N818 - the name is 
 
 class FairTestWarning(UserWarning):
     """What was asked will be done, and there is something to know about it."""
+
+
+def argument(name: str, words: str = "") -> str:
+    """Mention an argument; ``words`` are those for Python, where the name in quotes does not do.
+
+    Examples
+    --------
+    >>> print(InputError(f"Name it in {argument('missing')}, or lower {unquoted('min_size')}."))
+    Name it in 'missing', or lower min_size.
+    """
+    return f"{_BEGIN}{name}{_NEXT}{words or repr(name)}{_NEXT}{_END}"
+
+
+def unquoted(name: str) -> str:
+    """Mention an argument that stands in a sentence like a word."""
+    return argument(name, name)
+
+
+def the(name: str, what: str = "", article: str = "The") -> str:
+    """Mention an argument with an article; ``what`` says in Python what it is an argument of.
+
+    Examples
+    --------
+    >>> print(InputError(f"{the('conf', 'of DataSource')} must be a number."))
+    The 'conf' of DataSource must be a number.
+    """
+    return argument(name, f"{article} {name!r} {what}".rstrip())
+
+
+def setting(name: str, value: Any, words: str = "") -> str:
+    """Mention an argument with a value; ``...`` stands for any, also as the value of a column.
+
+    Examples
+    --------
+    >>> print(InputError(f"Declare {setting('numeric', ['zip'])}, or name {setting('metrics', {'sex': ...})}."))
+    Declare numeric=['zip'], or name metrics={'sex': ...}.
+    """
+    literal = repr(value).replace("Ellipsis", "...")
+    return f"{_BEGIN}{name}{_NEXT}{words or f'{name}={literal}'}{_NEXT}{literal}{_END}"
+
+
+def in_python(words: str) -> str:
+    """Mark words that make sense in Python only: elsewhere the sentence goes on without them."""
+    return f"{_BEGIN}{_NEXT}{words}{_NEXT}{_END}"
+
+
+def _mention(name: str, words: str, literal: str) -> Mention:
+    try:
+        return Mention(name, words, literal_eval(literal) if literal else None)
+    except (ValueError, SyntaxError):  # a value that has no literal, such as a date
+        return Mention(name, words, literal)
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, hint: str = "") -> InputError:
@@ -92,7 +201,7 @@ def in_question(title: str) -> Iterator[None]:
     except FairTestError as error:
         if not title:
             raise
-        raise type(error)(f"{title}: {error}") from error
+        raise type(error)(f"{title}: {error.message}") from error
     except Exception as error:
         if title:
             error.add_note(f"This came from {title}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,13 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
+import fairtest as ft
 from fairtest.cli.complete import NAMES
 from fairtest.cli.errors import EXITS
 from fairtest.cli.main import cli
 from fairtest.cli.manual import manual
-from fairtest.cli.translate import in_options, options_by_argument
+from fairtest.cli.spelling import spelled_as_options
+from fairtest.exceptions import argument, in_python, setting, the, unquoted
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.errors import ERRORS
 from fairtest.investigations.notions import NOTIONS
@@ -140,27 +143,50 @@ class TestCompletion:
         assert all(find_metric(name).name == name for name in NAMES["metric"])
 
 
-class TestTranslation:
-    options = options_by_argument(cli)
+class TestArgumentsInErrors:
+    """Errors name the arguments of Python; the command line has options for them."""
 
     @pytest.mark.parametrize(
-        ("message", "expected"),
+        ("error", "python", "expected"),
         [
-            ("The 'conf' of DataSource must be a number.", "--conf must be a number."),
-            ("'output' and 'ground_truth' are both 'x'.", "--output and --truth are both 'x'."),
-            ("Name it in 'missing' if it stands for no value.", "Name it in --missing if it stands for no value."),
-            ("The 'preset' must be None or 'paper'.", "--preset must be 'paper'."),
-            ("Use error='class', or group the labels.", "Use --error class, or group the labels."),
-            ("or pass delimiter= if the fields", "or pass --delimiter if the fields"),
-            ("(categorical=[...], ordered={...} of DataSource)", "(--categorical, --ordered)"),
-            ("metrics={'sex': ...}: there is no", "--metric sex=…: there is no"),
-            ("It is named in the 'numeric' parameter.", "It is named in --numeric."),
-            ("brier needs a ground_truth of two values.", "brier needs a --truth of two values."),
-            ("two contexts of min_size=1,500 need", "two contexts of --min-size 1500 need"),
-            ("Crossing 'output', 'seed' and 'min_size'", "Crossing 'output', 'seed' and 'min_size'"),
-            ("The column 'missing' is constant.", "The column 'missing' is constant."),
-            ("contexts where train_size is 3", "contexts where --train-size is 3"),
+            (f"{the('conf', 'of DataSource')} must be.", "The 'conf' of DataSource must be.", "--conf must be."),
+            (
+                f"{argument('output')} and {argument('ground_truth')} are both 'x'.",
+                "'output' and 'ground_truth' are both 'x'.",
+                "--output and --truth are both 'x'.",
+            ),
+            (
+                f"{the('preset')} must be {in_python('None or ')}'paper'.",
+                "The 'preset' must be None or 'paper'.",
+                "--preset must be 'paper'.",
+            ),
+            (f"Use {setting('error', 'class')}.", "Use error='class'.", "Use --error class."),
+            (f"Use {setting('metrics', {'sex': ...})}.", "Use metrics={'sex': ...}.", "Use --metric sex=…."),
+            (f"Use {setting('numeric', ['zip code'])}.", "Use numeric=['zip code'].", "Use --numeric 'zip code'."),
+            (f"Use {setting('favourable', {'hired': 'yes'})}.", "Use favourable={'hired': 'yes'}.", None),
+            (f"({setting('categorical', [...])})", "(categorical=[...])", "(--categorical)"),
+            (f"({setting('ordered', {...})})", "(ordered={...})", "(--ordered)"),
+            (f"Lower {unquoted('min_size')}.", "Lower min_size.", "Lower --min-size."),
+            (f"of {setting('min_size', 1500, 'min_size=1,500')}", "of min_size=1,500", "of --min-size 1500"),
+            (f"Take out {setting('split', False)}.", "Take out split=False.", "Take out split=False."),
+            ("There is no column 'min_size'.", "There is no column 'min_size'.", "There is no column 'min_size'."),
         ],
     )
-    def test_arguments_become_options(self, message: str, expected: str) -> None:
-        assert in_options(message, self.options) == expected
+    def test_become_options(self, error: str, python: str, expected: str | None) -> None:
+        made = ft.InputError(error)
+        assert str(made) == python
+        ctx = click.Context(cli.commands["test"], parent=click.Context(cli))
+        assert spelled_as_options(made, ctx) == (expected or "Use --favourable hired=yes.")
+
+    def test_are_those_of_the_file_that_has_them(self, run: Any, here: Path) -> None:
+        Path("fairtest.toml").write_text("[test]\nmax-depth = 0\n", "utf-8")
+        asked = ("test", "people.csv", "-p", "sex", "-o", "hired")
+        assert "fairtest: max-depth in fairtest.toml must be a whole number" in run(*asked).err
+        assert "fairtest: --max-depth must be a whole number" in run(*asked, "--max-depth", 0).err
+
+    def test_are_data_and_travel_with_the_error(self) -> None:
+        made = ft.InputError(f"{the('trees')} are those of a forest. Add {setting('search', 'forest')}.")
+        again = pickle.loads(pickle.dumps(made))
+        for error in (made, again):
+            assert error.arguments == ("trees", "search")
+            assert str(error) == "The 'trees' are those of a forest. Add search='forest'."

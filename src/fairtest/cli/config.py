@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 import fairtest as ft
 from fairtest.cli.helping import Option
+from fairtest.cli.spelling import CONFIG_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +29,11 @@ SHARED = ("Columns and files", "Words")
 OF_VALUES = ("favourable", "reference")
 NOT_SAVED = ("save_config", "quiet", "verbose")
 """Options that say nothing of the audit."""
-_USED = "fairtest.config"
 
 
 def used(ctx: click.Context) -> str:
     """Return the configuration file in use; empty where there is none."""
-    return str(ctx.meta.get(_USED, ""))
+    return str(ctx.meta.get(CONFIG_FILE, ""))
 
 
 def _read(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -46,8 +46,8 @@ def _read(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     try:
         ctx.default_map = _options(ctx, path)
     except ft.InputError as error:
-        raise ft.InputError(f"{path}: {error}") from error
-    ctx.meta[_USED] = str(path)
+        raise ft.InputError(f"{path}: {error.message}") from error
+    ctx.meta[CONFIG_FILE] = str(path)
 
 
 CONFIG = (

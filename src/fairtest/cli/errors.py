@@ -12,7 +12,6 @@ import click
 
 import fairtest as ft
 from fairtest.cli.helping import HelpContext, short_help_option
-from fairtest.cli.translate import in_options, options_by_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +57,7 @@ class CarefulGroup(click.Group):
         try:
             code = super().main(args, prog_name, **extra)
         except Exception as error:
-            code = _say(error, self)
+            code = _say(error)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -117,7 +116,7 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _say(error: Exception, group: click.Group) -> int:
+def _say(error: Exception) -> int:
     """Write one line about an error and return the exit code."""
     if isinstance(error, click.Abort):
         _line("interrupted; no report was written.")
@@ -128,7 +127,7 @@ def _say(error: Exception, group: click.Group) -> int:
     if isinstance(error, _HELP):
         error.show()
         return MISTAKE
-    message, code = _explained(error, group)
+    message, code = _explained(error)
     _line(message)
     return code
 
@@ -138,12 +137,11 @@ def _line(message: str) -> None:
     click.echo(f"{start} {' '.join(message.splitlines())}", err=True, color=_colour())
 
 
-def _explained(error: Exception, group: click.Group) -> tuple[str, int]:
+def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return error.format_message() + _where_to_look(error), MISTAKE
     if isinstance(error, ft.FairTestError):
-        words = in_options(getattr(error, "brief", "") or str(error), options_by_argument(group))
-        return words, EXHAUSTED if isinstance(error, ft.BudgetExhausted) else MISTAKE
+        return error.brief or str(error), EXHAUSTED if isinstance(error, ft.BudgetExhausted) else MISTAKE
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}.", MISTAKE
     if isinstance(error, MemoryError):

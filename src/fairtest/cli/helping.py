@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairtest.exceptions import InputError
+from fairtest.cli.spelling import spelled_as_options
+from fairtest.exceptions import FairTestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,12 +79,11 @@ class Command(click.Command):
         return [*super().get_params(ctx), short_help_option()]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; where a name does not exist, say which option has it."""
+        """Run the command; what goes wrong is put in the words of its options."""
         try:
             return super().invoke(ctx)
-        except InputError as error:
-            if error.unknown and (option := _option_with(ctx, error.unknown)):
-                error.brief = f"{option}: {error.brief or error}"
+        except FairTestError as error:
+            error.brief = spelled_as_options(error, ctx)
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -147,15 +146,3 @@ def epilog_parts(epilog: str) -> Iterable[tuple[str, str]]:
             yield first.removesuffix(":"), rest
         elif paragraph.strip():
             yield "", paragraph.strip()
-
-
-def _option_with(ctx: click.Context, name: str) -> str:
-    """Return the option in whose value a name occurs, alone or as a part of ``COLUMN=VALUE`` and the like."""
-    for option in ctx.command.params:
-        value = ctx.params.get(option.name or "")
-        given = value if isinstance(value, tuple) else (value,)
-        if isinstance(option, click.Option) and any(
-            isinstance(text, str) and name in (text, *re.split("[=:*<]", text)) for text in given
-        ):
-            return max(option.opts, key=len)
-    return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting, the
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError as error:
         raise InputError(
-            f"engine={address!r} needs Dask, which is not installed. Install it with: pip install 'fairtest[dask]'."
+            f"{setting('engine', address)} needs Dask, which is not installed. Install it with: pip install "
+            "'fairtest[dask]'."
         ) from error
     try:
         return Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -63,8 +64,8 @@ def _checked(client: Any) -> Any:
 
     if not isinstance(client, Client) or client.asynchronous:
         raise InputError(
-            "The 'engine' of DataSource must be a distributed.Client that is not asynchronous, or the address of a "
-            f"scheduler ('tcp://host:8786'). Got {type(client).__name__} instead."
+            f"{the('engine', 'of DataSource')} must be a distributed.Client that is not asynchronous, or the address "
+            f"of a scheduler ('tcp://host:8786'). Got {type(client).__name__} instead."
         )
     if client.status != "running":
         raise InputError(f"The Dask client given as 'engine' is {client.status}. Give one that is connected.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.streaming.order import at_ranks
-from fairtest.exceptions import BudgetExhausted
+from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,8 +161,9 @@ class Budget:
         """Raise if there is no test set left to draw."""
         if not self._free:
             raise BudgetExhausted(
-                f"The budget is exhausted: {self.all_sets} been spent. A test set answers once; "
-                f"give DataSource a larger budget (budget={self.size + 1}) before the first test, or new data."
+                f"The budget is exhausted: {self.all_sets} been spent. A test set answers once; give "
+                f"{in_python('DataSource ')}a larger budget ({setting('budget', self.size + 1)}) before the first "
+                "test, or new data."
             )
 
     @contextmanager

@@ -16,7 +16,7 @@ import polars as pl
 from fairtest.data.streaming.blocks import codes_of
 from fairtest.data.table import FlagColumn
 from fairtest.data.variables import Part, Variable
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, setting, the
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -143,17 +143,22 @@ def label_columns(table: Table, output: str | Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for name in given:
         if not isinstance(name, str):
-            raise InputError(f"The 'output' must be the name of a column, or several. Got {name!r} instead.")
+            raise InputError(f"{the('output')} must be the name of a column, or several. Got {name!r} instead.")
         if name not in table and any(c in name for c in "*?"):
             fits = [c for c in table.columns if fnmatchcase(c, name)]
             if not fits:
-                raise InputError(f"No column fits the pattern {name!r} of 'output'. Name columns, or another pattern.")
+                raise InputError(
+                    f"No column fits the pattern {name!r} of {argument('output')}. Name columns, or another pattern."
+                )
             found += fits
         else:
             table[name]  # raises with the nearest names
             found.append(name)
     if not found:
-        raise InputError("The 'output' must name at least one column of labels: output='labels', or output=['a', 'b'].")
+        raise InputError(
+            f"{the('output')} must name at least one column of labels: {setting('output', 'labels')}, or "
+            f"{setting('output', ['a', 'b'])}."
+        )
     return tuple(dict.fromkeys(found))
 
 
@@ -173,15 +178,15 @@ def labels_of(table: Table, columns: tuple[str, ...], separator: str | None = No
     """
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise InputError(
-            f"The 'separator' must be the text between two labels, such as '|'. Got {separator!r} instead."
+            f"{the('separator')} must be the text between two labels, such as '|'. Got {separator!r} instead."
         )
     column = table[columns[0]]
     sets = column.sets if len(columns) == 1 else None
     if len(columns) > 1 or (separator is None and sets is None):
         if separator is not None:
             raise InputError(
-                f"A 'separator' cuts one column of label sets, and 'output' names {len(columns)} columns. Name one, or "
-                "take out the separator where the columns hold 0 and 1."
+                f"{the('separator', article='A')} cuts one column of label sets, and {argument('output')} names "
+                f"{len(columns)} columns. Name one, or take out the separator where the columns hold 0 and 1."
             )
         found = _from_flags([table[c] for c in columns], table.n_rows)
     else:
@@ -210,10 +215,10 @@ def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return column.at, column.gone
     if column.is_number or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
         text = bool(column.levels) and isinstance(column.levels[0], str)
-        cure = "If it holds sets of labels, name it alone and say what is between them: separator='|'." if text else ""
+        cure = f"If it holds sets of labels, name it alone and say what is between them: {setting('separator', '|')}."
         raise InputError(
             f"Column {column.name!r} must say of each person whether they have the label, by 0 and 1 or booleans; it "
-            f"is {column.kind.value} ({column.reason}). {cure or 'Name other columns.'}"
+            f"is {column.kind.value} ({column.reason}). {cure if text else 'Name other columns.'}"
         )
     one = next((place for place, level in enumerate(column.levels) if level), len(column.levels))
     found = [(np.flatnonzero(c == one) + start, np.flatnonzero(c < 0) + start) for start, c in codes_of(column)]
@@ -232,7 +237,7 @@ def _from_text(column: Column, separator: str | None) -> Labels:
     if codes is None:
         raise InputError(
             f"Column {column.name!r} of labels is numeric ({column.reason}), and label sets are text, such as 'a|b'. "
-            f"If its numbers are labels, declare it: categorical=[{column.name!r}]."
+            f"If its numbers are labels, declare it: {setting('categorical', [column.name])}."
         )
     texts = pl.Series([str(level) for level in column.levels], dtype=pl.String)
     cut = texts.str.split(separator or "")

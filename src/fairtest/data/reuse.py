@@ -68,7 +68,7 @@ from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import Budget
-from fairtest.exceptions import BudgetExhausted
+from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -114,7 +114,8 @@ class ReusedSet(Budget):
         if not self.left:
             raise BudgetExhausted(
                 f"The budget is exhausted: all {self.size} questions to the reusable test set have been asked. Give "
-                f"DataSource a larger budget (budget={2 * self.size}) before the first question, or new data."
+                f"{in_python('DataSource ')}a larger budget ({setting('budget', 2 * self.size)}) before the first "
+                "question, or new data."
             )
         if self.level < LEAST_LEVEL:
             raise BudgetExhausted(

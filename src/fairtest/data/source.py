@@ -17,7 +17,7 @@ from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import is_parquet, stream_table
 from fairtest.data.words import Words
-from fairtest.exceptions import FairTestWarning, InputError
+from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ class DataSource:
         self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
         if min(self.holdout.sizes) < FEWEST:
             raise InputError(
-                f"There are too few people: {self.table.n_rows:,} divided by budget={sets} and train_size="
-                f"{self.train_size:g} leave a set of {min(self.holdout.sizes)}. Every set needs at least {FEWEST}."
+                f"There are too few people: {self.table.n_rows:,} divided by {setting('budget', sets)} and "
+                f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(self.holdout.sizes)}. "
+                f"Every set needs at least {FEWEST}."
             )
         if not warned_elsewhere() and known_size(n_rows):
             warn_if_known(self.fingerprint)
@@ -246,7 +247,7 @@ class DataSource:
             if not match:
                 shown = ", ".join(repr(v) for v in levels[:10]) + (", …" if len(levels) > 10 else "")
                 have = f"its values are {shown}" if levels else "it is numeric"
-                raise InputError(f"{argument}={{{name!r}: {value!r}}}: the column has no such value; {have}.")
+                raise InputError(f"{setting(argument, {name: value})}: the column has no such value; {have}.")
             found[name] = match[0]
         return found
 
@@ -285,12 +286,13 @@ def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
         engine = "dask"
     elif engine not in ENGINES:
         raise InputError(
-            f"The 'engine' of DataSource must be {' or '.join(map(repr, ENGINES))}, a Dask client (distributed.Client) "
-            f"or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
+            f"{the('engine', 'of DataSource')} must be {' or '.join(map(repr, ENGINES))}, a Dask client "
+            f"(distributed.Client) or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
         )
     if engine == "memory" and memory is not None:
         raise InputError(
-            f"memory={memory!r} goes with engine='disk': engine='memory' holds all of the data. Take one of them out."
+            f"{setting('memory', memory)} goes with {setting('engine', 'disk')}: {setting('engine', 'memory')} holds "
+            "all of the data. Take one of them out."
         )
     return engine, as_bytes(MEMORY if memory is None else memory)
 
@@ -298,8 +300,8 @@ def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
 def _check_not_text(**options: str | None) -> None:
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(
-            f"The {given[0]!r} is that of a CSV file, and engine='disk' reads Parquet files. Take it out, or use "
-            "engine='memory'."
+            f"{the(given[0])} is that of a CSV file, and {setting('engine', 'disk')} reads Parquet files. Take it out, "
+            f"or use {setting('engine', 'memory')}."
         )
 
 
@@ -318,7 +320,7 @@ def _check_reuse(budget: int, *, split: bool) -> None:
 def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise InputError(
-            f"The {argument!r} of DataSource must be a whole number of at least {least} ({meaning}). "
+            f"{the(argument, 'of DataSource')} must be a whole number of at least {least} ({meaning}). "
             f"Got {value!r} instead."
         )
     return int(value)
@@ -327,6 +329,6 @@ def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
 def _inside(argument: str, value: float) -> float:
     if isinstance(value, bool) or not hasattr(value, "__float__") or not 0 < float(value) < 1:
         raise InputError(
-            f"The {argument!r} of DataSource must be a number between 0 and 1, both excluded. Got {value!r} instead."
+            f"{the(argument, 'of DataSource')} must be a number between 0 and 1, both excluded. Got {value!r} instead."
         )
     return float(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, the, unknown_name
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ class HashedColumn(Column):
 def too_many(name: str, distinct: int) -> InputError:
     """Return the error for a column whose values are too many to keep."""
     return InputError(
-        f"Column {name!r} has {distinct:,} different values, more than can be kept within the 'memory' of DataSource. "
-        "Give more memory, group the values, or do without the column."
+        f"Column {name!r} has {distinct:,} different values, more than can be kept within "
+        f"{the('memory', 'of DataSource', 'the')}. Give more memory, group the values, or do without the column."
     )
 
 

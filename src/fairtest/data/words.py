@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, setting, the, unknown_name
 
 if TYPE_CHECKING:
     from fairtest.data.table import Table
@@ -82,7 +82,7 @@ def _mapping(argument: str, given: object) -> Mapping[str, str | Mapping[object,
         return {}
     if not isinstance(given, Mapping):
         raise InputError(
-            f"The {argument!r} of DataSource must map a column to its words, or to the words for its values, such as "
+            f"{the(argument, 'of DataSource')} must map a column to its words, or to the words for its values, such as "
             f"{{'sex': {{'Female': 'women'}}}}. Got {given!r} instead."
         )
     return given
@@ -95,11 +95,13 @@ def _level(name: str, value: object, levels: tuple[Level, ...]) -> Level:
     if match:
         return match[0]
     if not levels:
-        raise InputError(f"labels={{{name!r}: ...}}: the column is numeric, and its values cannot be given words.")
+        raise InputError(
+            f"{setting('labels', {name: ...})}: the column is numeric, and its values cannot be given words."
+        )
     raise unknown_name("value", value, map(str, levels), hint=f"The labels of column {name!r} name it.")
 
 
 def _text(argument: str, words: object) -> str:
     if not isinstance(words, str) or not words.strip():
-        raise InputError(f"The {argument!r} of DataSource must be words. Got {words!r} instead.")
+        raise InputError(f"{the(argument, 'of DataSource')} must be words. Got {words!r} instead.")
     return " ".join(words.split())

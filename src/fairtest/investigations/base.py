@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
-from fairtest.exceptions import InputError, UsageError
+from fairtest.exceptions import InputError, UsageError, argument, setting, the
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
@@ -58,7 +58,7 @@ class Investigation(ABC):
                 "make one with fairtest.DataSource(data)."
             )
         if not isinstance(output, str):
-            raise InputError(f"The 'output' must be the name of a column. Got {output!r} instead.")
+            raise InputError(f"{the('output')} must be the name of a column. Got {output!r} instead.")
         self.source = source
         self.groups = _protected_names(protected)
         self.output_name = output
@@ -157,7 +157,7 @@ class Investigation(ABC):
         for name in named:
             if name not in names:
                 raise InputError(
-                    f"metrics={{{name!r}: ...}}: there is no such protected attribute; they are "
+                    f"{setting('metrics', {name: ...})}: there is no such protected attribute; they are "
                     f"{', '.join(map(repr, names))}."
                 )
         return named
@@ -195,5 +195,8 @@ def _protected_names(protected: str | Sequence[str | tuple[str, ...]]) -> tuple[
     given = [protected] if isinstance(protected, str) else list(protected or ())
     groups = tuple(dict.fromkeys(names_of("protected", g) for g in given))
     if not groups or not all(groups):
-        raise InputError("'protected' must name at least one column: protected='sex' or protected=['sex', 'race'].")
+        raise InputError(
+            f"{argument('protected')} must name at least one column: {setting('protected', 'sex')} or "
+            f"{setting('protected', ['sex', 'race'])}."
+        )
     return groups

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from fairtest.data.labels import label_columns, labels_of
 from fairtest.data.source import DataSource
 from fairtest.data.variables import Part, Variable
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, in_python, the
 from fairtest.investigations.base import Investigation
 from fairtest.model.question import Question
 from fairtest.types import Kind, SummaryKind
@@ -121,8 +121,8 @@ class Discovery(Investigation):
         for question in questions:
             if question.metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):
                 raise InputError(
-                    f"The metric {question.metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK, "
-                    "or a metric of your own of counts."
+                    f"The metric {question.metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK"
+                    f"{in_python(', or a metric of your own of counts')}."
                 )
         return tuple(
             LabelQuestion(
@@ -151,5 +151,7 @@ def _check(source: DataSource) -> None:
 
 def _at_least_one(argument: str, value: int) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-        raise InputError(f"The {argument!r} of Discovery must be a whole number of at least 1. Got {value!r} instead.")
+        raise InputError(
+            f"{the(argument, 'of Discovery')} must be a whole number of at least 1. Got {value!r} instead."
+        )
     return int(value)

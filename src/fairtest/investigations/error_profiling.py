@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, setting, the
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.errors import by_error
 from fairtest.investigations.notions import by_notion, named_notion
@@ -92,11 +92,16 @@ class ErrorProfiling(Investigation):
         exclude: str | Sequence[str] | None = None,
     ) -> None:
         if not isinstance(ground_truth, str):
-            raise InputError(f"The 'ground_truth' must be the name of a column. Got {ground_truth!r} instead.")
+            raise InputError(f"{the('ground_truth')} must be the name of a column. Got {ground_truth!r} instead.")
         if ground_truth == output:
-            raise InputError(f"'output' and 'ground_truth' are both {output!r}. Name the prediction and the truth.")
+            raise InputError(
+                f"{argument('output')} and {argument('ground_truth')} are both {output!r}. Name the prediction and the "
+                "truth."
+            )
         if error is not None and notion is not None:
-            raise InputError(f"Give an error or a notion, not both. Got error={error!r} and notion={notion!r}.")
+            raise InputError(
+                f"Give an error or a notion, not both. Got {setting('error', error)} and {setting('notion', notion)}."
+            )
         self.ground_truth = ground_truth
         self.error: str | None = None
         self.asked_error = error

@@ -11,7 +11,7 @@ from fairtest.data import measures
 from fairtest.data.measures import Measure
 from fairtest.data.streaming.blocks import ends_of, numbers_of
 from fairtest.data.variables import Part, Variable, computed
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, in_python, setting, unknown_name, unquoted
 from fairtest.investigations.predicted_labels import (
     CORRECT,
     FALSE_NEGATIVE,
@@ -53,16 +53,16 @@ def by_error(both: Pair, error: str | OwnError | None) -> tuple[str, Profile]:
     chosen = plain_name(error) if error is not None else default_error(both)
     chosen = {"logloss": "log-loss", "mae": "absolute", "mse": "squared"}.get(chosen, chosen)
     if chosen not in ERRORS:
-        raise unknown_name("error", error, ERRORS, hint="A function of (prediction, truth) is possible too.")
+        raise unknown_name("error", error, ERRORS, hint=in_python("A function of (prediction, truth) is possible too."))
     return chosen, ERRORS[chosen](both)
 
 
 def _class(both: Pair) -> Profile:
-    labels = both.labels("error='class'")
+    labels = both.labels(setting("error", "class"))
     name = f"error of {both.prediction.name}"
     if len(labels.known) != 2:
         return Profile(varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name), name)
-    negative, positive = labels.negative_and_positive(both.source, "error='class'")
+    negative, positive = labels.negative_and_positive(both.source, setting("error", "class"))
 
     def judgement(predicted: Level, truth: Level) -> str:
         if same(predicted, truth):
@@ -84,11 +84,11 @@ def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variab
 
 def _confusion(both: Pair) -> Profile:
     name = f"{both.prediction.name} → {both.truth.name}"
-    variable = judged(name, both.labels("error='confusion'"), pair, both.source)
+    variable = judged(name, both.labels(setting("error", "confusion")), pair, both.source)
     if len(variable.levels) > MOST_LEVELS:
         raise InputError(
-            f"error='confusion' makes {len(variable.levels):,} pairs of prediction and truth; at most {MOST_LEVELS} "
-            "can be compared. Use error='class', or group the labels."
+            f"{setting('error', 'confusion')} makes {len(variable.levels):,} pairs of prediction and truth; at most "
+            f"{MOST_LEVELS} can be compared. Use {setting('error', 'class')}, or group the labels."
         )
     return Profile(varying(variable, name), name)
 
@@ -104,7 +104,7 @@ def varying(variable: Variable, subject: str, among: Among | None = None) -> Var
 
 def _number_error(words: str, function: OwnError) -> Callable[[Pair], Profile]:
     def profile(both: Pair) -> Profile:
-        stand_ins = tuple(_as_numbers(c, f"error={words!r}") for c in (both.prediction, both.truth))
+        stand_ins = tuple(_as_numbers(c, setting("error", words)) for c in (both.prediction, both.truth))
         return number_profile(both, f"{words} error of {both.prediction.name}", function, stand_ins)
 
     return profile
@@ -118,14 +118,14 @@ def _as_numbers(column: Column, wanted: str) -> StandIns:
         shown = ", ".join(repr(v) for v in column.levels[:5])
         raise InputError(
             f"{wanted} needs numbers, and {column.name!r} is {column.kind.value} ({column.reason}): {shown}. For "
-            "labels use error='class' or error='confusion'."
+            f"labels use {setting('error', 'class')} or {setting('error', 'confusion')}."
         )
     return tuple(float(v) for v in column.levels)  # type: ignore[arg-type]
 
 
 def _probability_error(words: str, name: str, function: OwnError) -> Callable[[Pair], Profile]:
     def profile(both: Pair) -> Profile:
-        wanted = f"error={words!r}"
+        wanted = setting("error", words)
         predicted = _as_numbers(both.prediction, wanted)
         numbers = ends_of(both.prediction) if predicted is None else np.asarray(predicted, dtype=float)
         low, high = np.min(numbers), np.max(numbers)
@@ -146,13 +146,15 @@ def zero_or_one(both: Pair, wanted: str) -> StandIns:
     truth = both.truth
     if truth.is_number:
         if not all(np.isin(block[~np.isnan(block)], (0, 1)).all() for _, block in numbers_of(truth)):
-            raise InputError(f"{wanted} needs a ground_truth of two values, and {truth.name!r} is numeric.")
+            raise InputError(
+                f"{wanted} needs a {unquoted('ground_truth')} of two values, and {truth.name!r} is numeric."
+            )
         return None
     if len(truth.levels) == 1 and truth.levels[0] in (0, 1):
         return (float(truth.levels[0] == 1),)
     if len(truth.levels) != 2:
         shown = ", ".join(repr(v) for v in truth.levels[:5])
-        raise InputError(f"{wanted} needs a ground_truth of two values. {truth.name!r} has {shown}.")
+        raise InputError(f"{wanted} needs a {unquoted('ground_truth')} of two values. {truth.name!r} has {shown}.")
     positive = positive_of(both.source, both.prediction, truth, truth.levels)
     return tuple(float(v == positive) for v in truth.levels)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.data import measures
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, setting, unknown_name
 from fairtest.investigations.errors import number_profile, plain_name, right_or_wrong, varying, zero_or_one
 from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, judged, same
 from fairtest.investigations.profiles import Among, Profile
@@ -46,7 +46,7 @@ def _rate_of(mistake: str) -> Callable[[Pair], Profile]:
     words = f"{mistake.lower().replace(' ', '-')} rate"
 
     def profile(both: Pair) -> Profile:
-        wanted = f"notion={words.replace(' ', '-')!r}"
+        wanted = setting("notion", words.replace(" ", "-"))
         labels = both.labels(wanted)
         negative, positive = labels.negative_and_positive(both.source, wanted)
         value, other = (negative, positive) if mistake == FALSE_POSITIVE else (positive, negative)
@@ -119,8 +119,8 @@ def _truth_given_prediction(both: Pair, labels: Labels | None) -> Profile:
 def _predictive_parity(both: Pair) -> Profile:
     if both.prediction.is_number:
         raise InputError(
-            f"notion='predictive-parity' needs a prediction with labels, and {both.prediction.name!r} is numeric "
-            f"({both.prediction.reason}). For scores and probabilities use notion='calibration'."
+            f"{setting('notion', 'predictive-parity')} needs a prediction with labels, and {both.prediction.name!r} is "
+            f"numeric ({both.prediction.reason}). For scores and probabilities use {setting('notion', 'calibration')}."
         )
     return _truth_given_prediction(both, _labels_if_any(both))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.data.streaming.blocks import level_counts
 from fairtest.data.variables import Part, Variable
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, setting, unquoted
 from fairtest.investigations.roles import few_levels, value_effects_are_about
 from fairtest.types import Kind
 
@@ -64,20 +64,20 @@ class Labels:
     @classmethod
     def of(cls, prediction: Column, truth: Column, wanted: str) -> Labels:
         """Return the two columns as labels, or say why they are none; ``wanted`` is what labels are needed for."""
-        for column, role in ((prediction, "output"), (truth, "ground_truth")):
+        for column, role in ((prediction, "output"), (truth, unquoted("ground_truth"))):
             if column.is_number:
                 raise InputError(
                     f"{wanted} needs labels, and the {role} {column.name!r} is numeric ({column.reason}). Declare "
-                    f"categorical=[{column.name!r}] if its numbers are labels, or choose an error of numbers: "
-                    "error='absolute'."
+                    f"{setting('categorical', [column.name])} if its numbers are labels, or choose an error of "
+                    f"numbers: {setting('error', 'absolute')}."
                 )
             few_levels(column, role)
         known = {_key(v): v for v in reversed((*truth.levels, *prediction.levels))}
         if not {_key(v) for v in prediction.levels} & {_key(v) for v in truth.levels}:
             shown = [", ".join(repr(v) for v in c.levels[:5]) for c in (prediction, truth)]
             raise InputError(
-                f"The output {prediction.name!r} ({shown[0]}) and the ground_truth {truth.name!r} ({shown[1]}) have no "
-                "label in common. Both must use the same labels."
+                f"The output {prediction.name!r} ({shown[0]}) and the {unquoted('ground_truth')} {truth.name!r} "
+                f"({shown[1]}) have no label in common. Both must use the same labels."
             )
         return cls(prediction, truth, tuple(reversed(known.values())))
 
@@ -95,8 +95,8 @@ def positive_of(source: DataSource, prediction: Column, truth: Column, labels: S
     declared = [source.favourable[c.name] for c in (truth, prediction) if c.name in source.favourable]
     if len(declared) == 2 and not same(*declared):
         raise InputError(
-            f"favourable= names {declared[0]!r} for {truth.name!r} and {declared[1]!r} for {prediction.name!r}. "
-            "Prediction and truth have one positive label: name one."
+            f"{argument('favourable', 'favourable=')} names {declared[0]!r} for {truth.name!r} and {declared[1]!r} for "
+            f"{prediction.name!r}. Prediction and truth have one positive label: name one."
         )
     if declared:
         return next(v for v in labels if same(v, declared[0]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.data.streaming.blocks import ends_of
+from fairtest.exceptions import unquoted
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
 
@@ -62,7 +63,7 @@ class Pair:
     @classmethod
     def of(cls, source: DataSource, prediction: str, truth: str) -> Pair:
         """Return the two columns after checking that they can be used."""
-        return cls(source, usable(source, prediction, "output"), usable(source, truth, "ground_truth"))
+        return cls(source, usable(source, prediction, "output"), usable(source, truth, unquoted("ground_truth")))
 
     def labels(self, wanted: str) -> Labels:
         """Return them as labels."""

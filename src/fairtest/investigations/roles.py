@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import ends_of, level_counts
 from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, setting
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ MOST_STRATA = 1000
 MOST_LEVELS = 100
 
 
-def names_of(argument: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return one name or several as a tuple, without repetitions."""
     if given is None:
         return ()
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"{argument!r} must be the name of a column, or several. Got {name!r} instead.")
+            raise InputError(f"{argument(role)} must be the name of a column, or several. Got {name!r} instead.")
     return tuple(dict.fromkeys(names))
 
 
@@ -124,7 +124,7 @@ def usable(source: DataSource, name: str, role: str) -> Column:
     if column.kind is Kind.IDENTIFIER:
         raise InputError(
             f"The {role} {name!r} cannot be used: it is an identifier ({column.reason}). If its values are groups of "
-            f"people, say so: categorical=[{name!r}]."
+            f"people, say so: {setting('categorical', [name])}."
         )
     if column.missing == source.table.n_rows:
         raise InputError(f"The {role} {name!r} has no value in any row. Name another column.")
@@ -146,5 +146,5 @@ def few_levels(column: Column, role: str) -> None:
     if len(column.levels) > MOST_LEVELS:
         raise InputError(
             f"The {role} {column.name!r} has {len(column.levels):,} different values; at most {MOST_LEVELS} groups can "
-            f"be compared. Group them, or declare numeric=[{column.name!r}] if they are numbers."
+            f"be compared. Group them, or declare {setting('numeric', [column.name])} if they are numbers."
         )

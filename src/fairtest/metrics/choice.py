@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, in_python, setting, unknown_name
 from fairtest.metrics.correlation import CORR
 from fairtest.metrics.correlation_ratio import ETA
 from fairtest.metrics.difference import DIFF
@@ -80,8 +80,8 @@ def fitting_metric(named: str | Metric | None, protected: tuple[str, Kind], outp
     fits = [name for name, m in named_metrics().items() if m.accepts(s_kind, o_kind)]
     raise InputError(
         f"The metric {chosen.name} does not fit: {s_name!r} is {s_kind.value} and {o_name!r} is {o_kind.value}. For "
-        f"this pair use one of {', '.join(fits)}, or declare another kind (categorical=[...], numeric=[...], "
-        "ordered={...} of DataSource)."
+        f"this pair use one of {', '.join(fits)}, or declare another kind ({setting('categorical', [...])}, "
+        f"{setting('numeric', [...])}, {setting('ordered', {...})}{in_python(' of DataSource')})."
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, get_args
 
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, in_python, setting, the, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -110,7 +110,7 @@ class Plan:
                 check_preset(value)
             elif option.choices and value not in option.choices:
                 allowed = ", ".join(map(repr, option.choices))
-                raise InputError(f"The {option.name!r} must be one of {allowed}. Got {value!r} instead.")
+                raise InputError(f"{the(option.name)} must be one of {allowed}. Got {value!r} instead.")
             elif option.type is int:
                 # numbers of other libraries are welcome, and become numbers of Python: reports are stored as JSON
                 object.__setattr__(self, option.name, self._whole(option.name, value))
@@ -118,7 +118,7 @@ class Plan:
     def _whole(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise InputError(
-                f"The {name!r} of {self.call} must be a whole number of at least 1. Got {value!r} instead."
+                f"{the(name, f'of {self.call}')} must be a whole number of at least 1. Got {value!r} instead."
             )
         return int(value)
 
@@ -223,7 +223,9 @@ class TrainingPlan(Plan):
             return
         for name in ("trees", "attributes_per_node"):
             if getattr(self, name) is not None:
-                raise InputError(f"The {name!r} of train are those of a forest. Add search='forest', or take it out.")
+                raise InputError(
+                    f"{the(name, 'of train')} are those of a forest. Add {setting('search', 'forest')}, or take it out."
+                )
 
 
 @dataclass(frozen=True)
@@ -289,7 +291,7 @@ class TestingPlan(Plan):
         tolerance = self.tolerance
         if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
             raise InputError(
-                "The 'tolerance' must be a number between 0 and 1, such as 0.05 for five points. "
+                f"{the('tolerance')} must be a number between 0 and 1, such as 0.05 for five points. "
                 f"Got {tolerance!r} instead."
             )
 
@@ -304,7 +306,7 @@ def check_options(call: str, given: Iterable[str], known: Collection[str]) -> No
 def check_preset(preset: str | None) -> None:
     """Raise if there is no such preset."""
     if preset is not None and preset not in get_args(Preset):
-        raise InputError(f"The 'preset' must be None or 'paper'. Got {preset!r} instead.")
+        raise InputError(f"{the('preset')} must be {in_python('None or ')}'paper'. Got {preset!r} instead.")
 
 
 class TrainingOptions(TypedDict, total=False):

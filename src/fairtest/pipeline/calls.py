@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.source import DataSource
-from fairtest.exceptions import InputError, in_question
+from fairtest.exceptions import InputError, argument, in_question
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
@@ -213,7 +213,9 @@ def explain_answer(
     """Explain what run ``number`` answered, perhaps in another process: ``investigation`` need not be trained."""
     names = names_of("by", by)
     if not names:
-        raise InputError("'by' must name at least one explanatory attribute: explain(investigation, by='department').")
+        raise InputError(
+            f"{argument('by')} must name at least one explanatory attribute: explain(investigation, by='department')."
+        )
     conditional = investigation.conditioned_on(names)
     found = []
     left_out = 0

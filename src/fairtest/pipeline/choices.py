@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, UsageError
+from fairtest.exceptions import InputError, UsageError, setting, unquoted
 from fairtest.inference.influence import is_scored
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.base import Investigation
@@ -64,8 +64,9 @@ def min_people(source: DataSource, plan: TrainingPlan) -> float:
     have, where = (train, "the training set") if paper else (table, "the data")
     if have < 2 * plan.min_size:
         raise InputError(
-            f"There are too few people: {where} has {have:,}, and two contexts of min_size={plan.min_size:,} need "
-            f"{2 * plan.min_size:,}. Lower min_size (to at most {have // 2:,}), or bring more data."
+            f"There are too few people: {where} has {have:,}, and two contexts of "
+            f"{setting('min_size', plan.min_size, f'min_size={plan.min_size:,}')} need "
+            f"{2 * plan.min_size:,}. Lower {unquoted('min_size')} (to at most {have // 2:,}), or bring more data."
         )
     return plan.min_size if paper else plan.min_size * source.train_size
 
@@ -78,7 +79,9 @@ def search_notes(training: Training) -> tuple[str, ...]:
 def undivided(plan: TrainingPlan) -> TrainingPlan:
     """Return the plan for a source that is not split: the contexts are fixed beforehand."""
     if plan.search not in ("auto", "exhaustive") or plan.preset is not None:
-        raise InputError("split=False fixes the contexts beforehand: it goes with search='exhaustive' and no preset.")
+        raise InputError(
+            f"split=False fixes the contexts beforehand: it goes with {setting('search', 'exhaustive')} and no preset."
+        )
     return replace(plan, search="exhaustive")
 
 

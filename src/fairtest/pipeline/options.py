@@ -7,7 +7,7 @@ from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairtest.data.source import DataSource, SourceOptions
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, the
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
@@ -77,10 +77,16 @@ def investigation_asked(output: str | Sequence[str], question: Mapping[str, Any]
     """Return which investigation somebody means who names an output and asks ``question`` of it."""
     truth = "ground_truth" in question
     if not truth and ("error" in question or "notion" in question):
-        raise InputError("'error' and 'notion' are about predictions: name the 'ground_truth' too.")
+        raise InputError(
+            f"{argument('error')} and {argument('notion')} are about predictions: name the {argument('ground_truth')} "
+            "too."
+        )
     labels = not isinstance(output, str) or any(name in question for name in ("top_k", "separator", "min_people"))
     if truth and labels:
-        raise InputError("A 'ground_truth' is that of one prediction, not of labels. Take it out, or name one output.")
+        raise InputError(
+            f"{the('ground_truth', article='A')} is that of one prediction, not of labels. Take it out, or name one "
+            "output."
+        )
     if labels:
         return Discovery
     return ErrorProfiling if truth else Testing

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.reuse import ReusedSet
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, the
 from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
 from fairtest.inference.describe import Describer
 from fairtest.inference.validate import measure, validate
@@ -56,8 +56,9 @@ def check_reusable(source: DataSource, correction: Correction, tolerance: float 
         )
     if tolerance is not None:
         raise InputError(
-            "A 'tolerance' needs an interval from the test set for every group, and a reusable one (reuse=True) gives "
-            "intervals only of what it confirms. Take out the tolerance, or use disjoint test sets (reuse=False)."
+            f"{the('tolerance', article='A')} needs an interval from the test set for every group, and a reusable one "
+            "(reuse=True) gives intervals only of what it confirms. Take out the tolerance, or use disjoint test sets "
+            "(reuse=False)."
         )
 
 

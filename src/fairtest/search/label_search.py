@@ -16,7 +16,7 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.data.summaries import by_stratum
 from fairtest.engine.kernel.joint import collapse
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, unquoted
 from fairtest.metrics.evidence import MOST
 from fairtest.metrics.regression import linear, multinomial
 from fairtest.model.context import Context
@@ -107,7 +107,8 @@ class LabelSearcher:
         if not places.size:
             raise InputError(
                 f"None of the {len(self._labels):,} labels is had by enough people (and not had by enough): in the "
-                f"training set of {self._counter.n_people:,} it takes {max(min_people, 1):g}. Lower min_people."
+                f"training set of {self._counter.n_people:,} it takes {max(min_people, 1):g}. Lower "
+                f"{unquoted('min_people')}."
             )
         contexts, looked_at = self._contexts(places)
         kept: dict[int, list[tuple[Context, float, float]]] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.summaries import by_stratum
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting
 from fairtest.metrics.evidence import MOST
 from fairtest.model.context import Context
 from fairtest.model.found import Found, FoundUnweighed
@@ -129,7 +129,8 @@ class Searcher:
         if few is None and axes:
             raise InputError(
                 f"Without a split the family must be small: single predicates alone make over {MOST_FIXED:,} contexts. "
-                "Name fewer contextual attributes (contextual=[...]), or let the data be divided (split=True)."
+                f"Name fewer contextual attributes ({setting('contextual', [...])}), or let the data be divided "
+                "(split=True)."
             )
         contexts = (Context(), *(() if few is None else few.contexts))
         nothing = np.zeros(len(contexts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.holdout import TRAIN
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, unquoted
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import children, n_splits
 from fairtest.search.scoring import aggregate_score, rounded
@@ -54,7 +54,8 @@ class RowScorer:
         if len(self._everyone) > MOST_PEOPLE:
             raise InputError(
                 f"The metric {metric.name} is evaluated on the people of each context, which is possible for training "
-                f"sets of up to {MOST_PEOPLE:,}. Got {len(self._everyone):,}: lower train_size, or use counts."
+                f"sets of up to {MOST_PEOPLE:,}. Got {len(self._everyone):,}: lower {unquoted('train_size')}, "
+                "or use counts."
             )
 
     def root(self) -> float:

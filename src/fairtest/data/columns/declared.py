@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, unknown_name
+from fairtest.exceptions import InputError, the, unknown_name
 
 if TYPE_CHECKING:
     from fairtest.types import Level
@@ -37,7 +37,7 @@ class Declared:
         """Return the declarations after checking that they make sense by themselves."""
         if ordered is not None and not isinstance(ordered, Mapping):
             raise InputError(
-                "The 'ordered' parameter must map a column to its levels from low to high, such as "
+                f"{the('ordered', 'parameter')} must map a column to its levels from low to high, such as "
                 f"{{'grade': ['low', 'mid', 'high']}}. Got {ordered!r} instead."
             )
         found = cls(
@@ -62,14 +62,14 @@ class Declared:
         ):
             for name in sorted(declared):
                 if name not in known:
-                    raise unknown_name("column", name, known, hint=f"It is named in the '{group}' parameter.")
+                    raise unknown_name("column", name, known, hint=f"It is named in {the(group, 'parameter', 'the')}.")
 
 
 def _names(parameter: str, names: Iterable[str]) -> frozenset[str]:
     if isinstance(names, str):
         return frozenset([names])
     if names is None or not isinstance(names, Iterable):
-        raise InputError(f"The '{parameter}' parameter must be a list of column names. Got {names!r} instead.")
+        raise InputError(f"{the(parameter, 'parameter')} must be a list of column names. Got {names!r} instead.")
     return frozenset(str(name) for name in names)
 
 
@@ -77,7 +77,7 @@ def _levels(name: str, levels: Iterable[Level]) -> tuple[Level, ...]:
     found = () if isinstance(levels, str) or not isinstance(levels, Iterable) else tuple(levels)
     if not found or len(set(found)) < len(found):
         raise InputError(
-            f"The 'ordered' parameter must give column {name!r} a list of different levels from low to high. "
+            f"{the('ordered', 'parameter')} must give column {name!r} a list of different levels from low to high. "
             f"Got {levels!r} instead."
         )
     return found

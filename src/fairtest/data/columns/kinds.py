@@ -12,7 +12,7 @@ from fairtest.data.columns.decide import FEW, Decision, Way, called, decide, nea
 from fairtest.data.columns.declared import Declared
 from fairtest.data.columns.levels import are_whole, as_floats, at_most, encode, identify, many_at_first
 from fairtest.data.table import Column, FlagColumn, Sets
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, the
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -130,9 +130,9 @@ def in_order(
     left = [level for level in levels if level not in place]
     if left:
         raise InputError(
-            f"The 'ordered' parameter must name every value of column {name!r}; "
+            f"{the('ordered', 'parameter')} must name every value of column {name!r}; "
             f"{_shown(left)} of the data {'is' if len(left) == 1 else 'are'} not among {_shown(order)}. "
-            "Add what is missing, or name it in 'missing' if it stands for no value."
+            f"Add what is missing, or name it in {argument('missing')} if it stands for no value."
         )
     ranked = sorted(range(len(levels)), key=lambda code: place[levels[code]])
     new = np.empty(len(levels) + 1, dtype=np.int32)
@@ -159,7 +159,8 @@ def spelled_numbers(name: str, values: pl.Series, start: int = 0) -> pl.Series:
         row = int(wrong[0])
         raise InputError(
             f"Column {name!r} is declared numeric, and every value must spell a number. Got {values[row]!r} in row "
-            f"{start + row + 1}. Name it in 'missing' if it stands for no value, or do not declare the column numeric."
+            f"{start + row + 1}. Name it in {argument('missing')} if it stands for no value, or do not declare the "
+            "column numeric."
         )
     finite(name, numbers, start)
     return numbers

@@ -17,7 +17,7 @@ import polars as pl
 
 from fairtest.data.reading.frames import check_names
 from fairtest.data.reading.normal import RawColumn, text, without
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, in_python, setting, the
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,8 +81,8 @@ def decoded(data: bytes, encoding: str | None, where: str) -> bytes:
             data = data.decode(encoding).encode()
         except LookupError:
             raise InputError(
-                f"The 'encoding' parameter must be one that Python knows, such as 'utf-8', 'latin-1' or 'cp1252'. "
-                f"Got {encoding!r} instead."
+                f"{the('encoding', 'parameter')} must be one that Python knows, such as 'utf-8', 'latin-1' or "
+                f"'cp1252'. Got {encoding!r} instead."
             ) from None
         except UnicodeError as error:
             _undecodable(error, encoding, where)
@@ -279,8 +279,8 @@ def _slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.Da
         for line, record in _records(data, separator):
             if record and len(record) != len(header):
                 raise InputError(
-                    f"{where}, line {line}: every row must have {fields}, as the header has. "
-                    f"Got {len(record)}. Mend the line, or pass delimiter= if the fields are parted otherwise."
+                    f"{where}, line {line}: every row must have {fields}, as the header has. Got {len(record)}. Mend "
+                    f"the line, or pass {argument('delimiter', 'delimiter=')} if the fields are parted otherwise."
                 )
             if record:
                 rows.append(record)
@@ -297,5 +297,8 @@ def _undecodable(error: UnicodeError, encoding: str, where: str) -> NoReturn:
     if isinstance(error, UnicodeDecodeError):
         line = error.object[: error.start].count(b"\n") + 1
         at = f": byte 0x{error.object[error.start]:02x} at position {error.start}, line {line}, does not fit"
-    other = "'cp1252' or 'latin-1'" if encoding == "utf-8" else "the one it was written in"
-    raise InputError(f"{where} is not text in the encoding {encoding!r}{at}. Pass encoding={other}.") from None
+    if encoding == "utf-8":
+        advice = f"{setting('encoding', 'cp1252')} or 'latin-1'"
+    else:
+        advice = f"{in_python('encoding=')}the {argument('encoding', 'one')} it was written in"
+    raise InputError(f"{where} is not text in the encoding {encoding!r}{at}. Pass {advice}.") from None

@@ -21,7 +21,7 @@ from fairtest.data.reading.frames import column_names, first_line, library_of, r
 from fairtest.data.reading.normal import without
 from fairtest.data.streaming.parquet import SUFFIXES, check_same_columns, disagreeing, parquet_parts, unreadable
 from fairtest.data.table import Table
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting, the
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -199,7 +199,7 @@ def _recognised(content: bytes, path: Path, encoding: str | None) -> bytes:
     elif start.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg")):
         found = "a web page (HTML or XML)"
     if found is None and encoding is None and b"\x00" in content and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-        found = "not text (it has null bytes; if it is UTF-16, pass encoding='utf-16')"
+        found = f"not text (it has null bytes; if it is UTF-16, pass {setting('encoding', 'utf-16')})"
     if found:
         raise InputError(f"{path} is {found}. The data must be {READABLE}: save it as one of these.")
     return content
@@ -236,7 +236,7 @@ def values_for_missing(missing: Iterable[object]) -> list[object]:
         return [missing]
     if not isinstance(missing, Iterable):
         raise InputError(
-            f"The 'missing' parameter must be a list of values, such as ['?', 'NA']. Got {missing!r} instead."
+            f"{the('missing', 'parameter')} must be a list of values, such as ['?', 'NA']. Got {missing!r} instead."
         )
     return list(missing)
 
@@ -244,14 +244,16 @@ def values_for_missing(missing: Iterable[object]) -> list[object]:
 def _check_delimiter(delimiter: str | None) -> None:
     if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
         return
-    raise InputError(f"The 'delimiter' parameter must be one character, such as ',' or ';'. Got {delimiter!r} instead.")
+    raise InputError(
+        f"{the('delimiter', 'parameter')} must be one character, such as ',' or ';'. Got {delimiter!r} instead."
+    )
 
 
 def _check_decimal(decimal: str | None, delimiter: str | None) -> None:
     if decimal not in (None, ".", ","):
-        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
+        raise InputError(f"{the('decimal', 'parameter')} must be '.' or ','. Got {decimal!r} instead.")
     if decimal is not None and decimal == delimiter:
-        raise InputError(f"The 'decimal' parameter must not be the delimiter too. Got {decimal!r} for both.")
+        raise InputError(f"{the('decimal', 'parameter')} must not be the delimiter too. Got {decimal!r} for both.")
 
 
 def _described(data: object) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtest.data.locks import held
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +48,8 @@ class Scratch:
         free = shutil.disk_usage(self.folder).free
         if size > free:
             raise InputError(
-                f"engine='disk' writes {_amount(size)} of scratch files, and {self.folder.parent} has {_amount(free)} "
-                "left. Make room, or set the environment variable TMPDIR to a folder with more."
+                f"{setting('engine', 'disk')} writes {_amount(size)} of scratch files, and {self.folder.parent} has "
+                f"{_amount(free)} left. Make room, or set the environment variable TMPDIR to a folder with more."
             )
 
 
@@ -61,8 +61,8 @@ def on_disk() -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"engine='disk' could not write its scratch files in {tempfile.gettempdir()}: {reason}. Make room there, "
-            "or set the environment variable TMPDIR to a folder that can be written to and has more."
+            f"{setting('engine', 'disk')} could not write its scratch files in {tempfile.gettempdir()}: {reason}. Make "
+            "room there, or set the environment variable TMPDIR to a folder that can be written to and has more."
         ) from error
 
 

@@ -22,7 +22,7 @@ from fairtest.data.streaming.scratch import Scratch, on_disk
 from fairtest.data.streaming.store import ColumnStore
 from fairtest.data.streaming.streamed import EncodedParquet, StreamedColumn
 from fairtest.data.table import Table
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -133,8 +133,9 @@ def _stored(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> Colum
 def _path(data: Any) -> Path:
     if not isinstance(data, str | os.PathLike):
         raise InputError(
-            "engine='disk' reads a Parquet file or a folder of Parquet files. A frame is in memory already: use "
-            "engine='memory', or write it with write_parquet (polars) or to_parquet (pandas) and give the path."
+            f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files. A frame is in memory "
+            f"already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
+            "(pandas) and give the path."
         )
     path = Path(os.fsdecode(data))
     try:
@@ -145,8 +146,9 @@ def _path(data: Any) -> Path:
         raise InputError(f"The file {str(path)[:200]!r} cannot be read: {first_line(error)}") from error
     if not fits:
         raise InputError(
-            f"engine='disk' reads a Parquet file or a folder of Parquet files, and {path} is not one. Use "
-            "engine='memory', or write it as Parquet once: polars.scan_csv(path).sink_parquet('people.parquet')."
+            f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files, and {path} is not one. "
+            f"Use {setting('engine', 'memory')}, or write it as Parquet once: "
+            "polars.scan_csv(path).sink_parquet('people.parquet')."
         )
     return path
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.engine.kernel.joint import membership
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, setting, unquoted
 from fairtest.inference.influence import is_scored, n_sums, sums_of
 from fairtest.progress import silent
 from fairtest.types import SummaryKind
@@ -141,7 +141,8 @@ def _check(holds: bool, allowed: str, got: str) -> None:
         raise InputError(
             f"The correction 'max-t' follows how hypotheses hang together, which is possible for {allowed}: one for "
             "each hypothesis, more for NMI and ETA of many levels or strata. "
-            f"Got {got}. Use correction='holm', or ask in fewer contexts (a smaller max_depth, a larger min_size)."
+            f"Got {got}. Use {setting('correction', 'holm')}, or ask in fewer contexts (a smaller "
+            f"{unquoted('max_depth')}, a larger {unquoted('min_size')})."
         )
 
 
