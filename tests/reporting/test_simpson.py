@@ -4,7 +4,7 @@ import dataclasses
 
 import report_builders as build
 
-from fairtest.reporting.words.phrases import Names
+from fairtest.model.names import Names
 from fairtest.reporting.words.simpson import simpson_note
 
 

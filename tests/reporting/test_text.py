@@ -8,12 +8,12 @@ import pytest
 import report_builders as build
 
 from fairtest.metrics.choice import scale_for
+from fairtest.model.names import Names
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects
 from fairtest.reporting.formats.tables import boxed, display_width, table_lines
 from fairtest.reporting.formats.text import render_text
-from fairtest.reporting.words.phrases import Names
 
 REPORTS = build.all_reports()
 

@@ -10,8 +10,9 @@ from report_builders import counts, finding, group
 
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
+from fairtest.model.names import Names
 from fairtest.reporting.words.phrases import context_words
-from fairtest.reporting.words.wording import Names, headline, nothing_found, sentence, sentence_in, strongest, verdict
+from fairtest.reporting.words.wording import headline, nothing_found, sentence, sentence_in, strongest, verdict
 
 WHO = "Among the 1,444 people with age above 46 and education above 9 and up to 11, "
 

@@ -36,7 +36,7 @@ def audit_file(
     **own: Any,
 ) -> None:
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
-    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
+    outputs = Outputs.of(options)
     _check(data, options, outputs)
     asked, about = _questions(options), source_options(options)
     if options["save_config"]:

@@ -55,7 +55,7 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     The population and the significant groups of that run are put to the next test set, measured among people with the
     same value of the attribute (--by), with each value beside them. This spends a test set.
     """
-    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
+    outputs = Outputs.of(options)
     outputs.check(workspace)
     opened = ft.Workspace(workspace)
     opened.caller.command = repeated(ctx, Path(workspace).name, NOT_REPEATED)

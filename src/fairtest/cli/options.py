@@ -11,6 +11,7 @@ from fairtest.cli.complete import (
     names_of,
 )
 from fairtest.cli.helping import Option
+from fairtest.reporting.formats.registry import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,11 +257,7 @@ TEST = (
 
 OUTPUT = (
     _path("--out", "DIR", "Write the report as text, HTML and JSON into this folder.", essential=True),
-    _path("--json", "FILE", "Write it as JSON; '-' shows that in place of the text."),
-    _path("--html", "FILE", "Write it as one HTML page.", essential=True),
-    _path("--text", "FILE", "Write it as text."),
-    _path("--csv", "FILE", "Write the findings as CSV, one line each."),
-    _path("--markdown", "FILE", "Write it as Markdown, for a pull request."),
+    *(_path(f"--{form.name}", "FILE", form.option, essential=form.name == "html") for form in FILES),
     _path("--figures", "DIR", "Write each figure as SVG into this folder."),
     _flag("Output", "--fail-on-findings", "Exit with 1 if anything is reported: for continuous integration."),
     _flag("Output", "--quiet", "No progress, and no word about files written or read."),

@@ -5,94 +5,86 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairtest as ft
+from fairtest.reporting.formats.registry import FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairtest.workspace.showing import AsShown
 
 STDOUT = "-"
-FORMS = ("json", "html", "text", "csv", "markdown")
-"""What a report can be written as: an option and a method of the report for each."""
+FORMS = tuple(form.name for form in FILES)
+"""What a report can be written as: an option for each."""
+OUTPUTS = ("out", *FORMS, "figures")
+"""The options that say where a report goes."""
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files and the folders a report is to be written to; ``-`` stands for stdout, in place of the text."""
+    """The files and the folders a report is to be written to, by option; ``-`` is stdout, in place of the text."""
 
-    out: str | None = None
-    json: str | None = None
-    html: str | None = None
-    text: str | None = None
-    csv: str | None = None
-    markdown: str | None = None
-    figures: str | None = None
+    files: Mapping[str, str]
+    folders: Mapping[str, str]
 
-    @property
-    def _files(self) -> dict[str, str]:
-        given = {f"--{form}": getattr(self, form) for form in FORMS}
-        return {option: path for option, path in given.items() if path is not None}
-
-    @property
-    def _folders(self) -> dict[str, str]:
-        given = {"--out": self.out, "--figures": self.figures}
-        return {option: path for option, path in given.items() if path is not None}
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Outputs:
+        """Return what the options of a command name."""
+        given = {name: options[name] for name in OUTPUTS if options[name] is not None}
+        return cls(
+            {name: path for name, path in given.items() if name in FORMS},
+            {name: path for name, path in given.items() if name not in FORMS},
+        )
 
     def __bool__(self) -> bool:
-        return bool(self._files or self._folders)
+        return bool(self.files or self.folders)
 
     def check(self, data: str) -> None:
         """Raise if something cannot be written, or would replace the data, before any work is done."""
         seen: dict[Path | str, str] = {}
-        for option, path in self._files.items():
+        for name, path in self.files.items():
+            option = f"--{name}"
             if path != STDOUT and Path(path).exists() and Path(data).exists() and Path(path).samefile(data):
                 raise ft.InputError(f"{option} {path!r} is the data itself, which would be lost. Name another file.")
-            place = STDOUT if path == STDOUT else Path(path).resolve()
-            if place in seen:
-                raise ft.InputError(f"{seen[place]} and {option} cannot both write to {path!r}. Name two files.")
-            seen[place] = option
+            target = STDOUT if path == STDOUT else Path(path).resolve()
+            if target in seen:
+                raise ft.InputError(f"{seen[target]} and {option} cannot both write to {path!r}. Name two files.")
+            seen[target] = option
             if path != STDOUT:
                 _check_file(option, Path(path))
-        for option, path in self._folders.items():
-            check_folder(option, Path(path))
+        for name, path in self.folders.items():
+            check_folder(f"--{name}", Path(path))
 
     def write(self, report: ft.Report | AsShown, prefix: str = "") -> Iterator[str]:
         """Write the report everywhere, show it on stdout, and yield the paths written.
 
         ``prefix`` tells the files of several reports in one folder apart.
         """
-        if self.out is not None:
-            from fairtest.reporting.formats.files import save  # only when there is something to save
+        from fairtest.reporting.formats.files import save, write_atomically  # loads what the checks do without
 
-            yield from map(str, save(report, self.out, prefix + _stem(report)))
-        if self.figures is not None:
-            yield from map(str, report.save_figures(self.figures))
-        forms: dict[str, Callable[[], str]] = {f"--{form}": getattr(report, f"to_{form}") for form in FORMS}
-        for option, path in self._files.items():
+        if "out" in self.folders:
+            yield from map(str, save(report, self.folders["out"], prefix + _stem(report)))
+        if "figures" in self.folders:
+            yield from map(str, report.save_figures(self.folders["figures"]))
+        for form, path in self.files.items():
             if path != STDOUT:
-                _write(path, forms[option]())
+                write_atomically(path, report.render(form))
                 yield path
-        shown = next((option for option, path in self._files.items() if path == STDOUT), None)
-        click.echo(forms[shown]() if shown else report.to_text(width=text_width(), color=text_color()), nl=False)
+        shown = next((form for form, path in self.files.items() if path == STDOUT), None)
+        text = report.render(shown) if shown else report.to_text(width=text_width(), color=text_color())
+        click.echo(text, nl=False)
 
 
 def _stem(report: ft.Report | AsShown) -> str:
     """Return the name of the files in the folder, safe whatever the output is called."""
     return re.sub(r"[^\w.-]+", "_", f"{report.kind}-{report.output}")[:80]
-
-
-def _write(path: str, text: str) -> None:
-    from fairtest.reporting.formats.files import write_atomically
-
-    write_atomically(path, text)
 
 
 def _check_file(option: str, path: Path) -> None:
@@ -126,7 +118,3 @@ def text_width() -> int:
 def text_color() -> bool:
     """Whether text on stdout has colours: on a terminal that can show them, unless ``NO_COLOR`` is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-OUTPUTS = tuple(field.name for field in fields(Outputs))
-"""The options that say where a report goes."""

@@ -10,7 +10,7 @@ import fairtest as ft
 from fairtest.cli.errors import show_traceback
 from fairtest.cli.helping import Command
 from fairtest.cli.options import OUTPUT, with_options
-from fairtest.cli.outputs import FORMS, OUTPUTS, Outputs
+from fairtest.cli.outputs import Outputs
 
 EPILOG = """\b
 Examples:
@@ -26,11 +26,11 @@ Examples:
 @show_traceback
 def report(workspace: str, run: int | None, **options: Any) -> None:
     """Show again what a run of a WORKSPACE reported: the last one, or RUN by the number of its test set. Free."""
-    outputs = Outputs(**{name: options[name] for name in OUTPUTS})
+    outputs = Outputs.of(options)
     outputs.check(workspace)
     opened = ft.Workspace(workspace)
     reports = opened.shown(run)
-    if len(reports) != 1 and any(options[form] for form in (*FORMS, "figures")):
+    if len(reports) != 1 and (outputs.files or "figures" in outputs.folders):
         raise ft.InputError(f"This run has {len(reports)} reports, and a file holds one. Name a folder: --out DIR.")
     for place, each in enumerate(reports, start=1):
         for path in outputs.write(each, f"{place}-" if len(reports) > 1 else ""):

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.hierarchy import tree_of
-from fairtest.reporting.formats.files import report_folder, write_atomically
-from fairtest.reporting.words.phrases import Names
+from fairtest.model.names import Names
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -345,63 +344,53 @@ class Report:
         """The paper's name for :attr:`significant`."""
         return self.significant
 
+    def render(self, form: str, path: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return the report in a form of :mod:`fairtest.reporting.formats.registry`, and write it to ``path`` if given.
+
+        This is the one place where the model knows that something shows it.
+        """
+        from fairtest.reporting.formats.registry import render
+
+        return render(self, form, path, **options)
+
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
         """Return the report for a terminal ``width`` columns wide, with its colours if asked."""
-        from fairtest.reporting.formats.text import render_text
-
-        return render_text(self, width=width, color=color)
+        return str(self.render("text", width=width, color=color))
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one HTML page, and write it to ``path`` if given."""
-        from fairtest.reporting.formats.html import render_html
-
-        return _written(render_html(self), path)
+        return str(self.render("html", path))
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as JSON (schema 1), and write it to ``path`` if given."""
-        from fairtest.reporting.formats.json import render_json
-
-        return _written(render_json(self), path)
+        return str(self.render("json", path))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON report as Python objects."""
-        from fairtest.reporting.formats.json import as_dict
-
-        return as_dict(self)
+        return dict(self.render("dict"))
 
     def to_frame(self) -> Any:
         """Return populations and findings as a data frame: pandas if the data was, else polars."""
-        from fairtest.reporting.formats.frame import as_frame
-
-        return as_frame(self)
+        return self.render("frame")
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """Return the rows of :meth:`to_frame` as CSV, and write them to ``path`` if given."""
-        from fairtest.reporting.formats.csv import render_csv
-
-        return _written(render_csv(self), path)
+        return str(self.render("csv", path))
 
     def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as Markdown, short enough for a pull request, and write it to ``path`` if given."""
-        from fairtest.reporting.formats.markdown import render_markdown
-
-        return _written(render_markdown(self), path)
+        return str(self.render("markdown", path))
 
     def figures(self) -> dict[str, str]:
         """Return each figure of the report as SVG, under a name that can be a file's."""
-        from fairtest.reporting.formats.figures import figures_of
-
-        return figures_of(self)
+        return dict(self.render("figures"))
 
     def save_figures(self, out_dir: str | PathLike[str]) -> list[Path]:
         """Write each figure as an SVG file into a folder, made if need be, and return the paths."""
-        folder = report_folder(out_dir)
-        return [write_atomically(folder / f"{name}.svg", svg) for name, svg in self.figures().items()]
+        return list(self.render("figure files", out_dir=out_dir))
 
     def _repr_html_(self) -> str:
-        from fairtest.reporting.formats.html import render_notebook
-
-        return render_notebook(self)
+        return str(self.render("notebook"))
 
     def __repr__(self) -> str:
         asked = f"{self.subject} by {', '.join(a.name for a in self.attributes)}"
@@ -410,9 +399,3 @@ class Report:
 
     def __str__(self) -> str:
         return self.to_text()
-
-
-def _written(text: str, path: str | PathLike[str] | None) -> str:
-    if path is not None:
-        write_atomically(path, text)
-    return text

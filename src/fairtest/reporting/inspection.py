@@ -8,8 +8,8 @@ import textwrap
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from fairtest.model.names import one_line
 from fairtest.numbers import count
-from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import UsageError
+from fairtest.reporting.formats.registry import FORMATS
 from fairtest.version import __version__
 from fairtest.workspace.codec import unpack
 
@@ -35,25 +36,38 @@ class AsShown:
         """The output it was about."""
         return str(json.loads(self.kept.json)["investigations"][0]["output"])
 
+    def render(self, form: str, **_: object) -> str:
+        """Return the report in one of the forms that were stored, whatever is asked about its looks.
+
+        Raises
+        ------
+        UsageError
+            If it was not stored in this form.
+        """
+        stored = {"text": self.kept.text, "html": self.kept.html, "json": self.kept.json}
+        if form in stored:
+            return stored[form]
+        raise self._not_kept(FORMATS[form].title)
+
     def to_text(self, *, width: int = 100, color: bool = False) -> str:  # noqa: ARG002 - it has the looks it had
         """Return the text."""
-        return self.kept.text
+        return self.render("text")
 
     def to_html(self) -> str:
         """Return the page."""
-        return self.kept.html
+        return self.render("html")
 
     def to_json(self) -> str:
         """Return the JSON."""
-        return self.kept.json
+        return self.render("json")
 
     def to_csv(self) -> str:
         """Say that there is no such form of it."""
-        raise self._not_kept("CSV")
+        return self.render("csv")
 
     def to_markdown(self) -> str:
         """Say that there is no such form of it."""
-        raise self._not_kept("Markdown")
+        return self.render("markdown")
 
     def save_figures(self, folder: str | PathLike[str]) -> list[Path]:
         """Say that its figures are on the page only."""

@@ -13,6 +13,7 @@ from fairtest.inference.verdict import Outcome as VerdictOutcome
 from fairtest.inference.verdict import Verdict
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.model.names import Names, OutcomeWords
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.model.report import (
     AttributeReport,
@@ -25,8 +26,6 @@ from fairtest.model.report import (
     Settings,
 )
 from fairtest.model.results import PriorAnswer, SignificantContexts
-from fairtest.reporting.words.phrases import Names
-from fairtest.reporting.words.phrases import Outcome as OutcomeWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,12 +13,12 @@ from fairtest.reporting.words.phrases import capitalised, outcome_words
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
+    from fairtest.model.names import Names
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.ink import Ink
     from fairtest.reporting.figures.marks import IntervalMark
     from fairtest.reporting.figures.plots import Forest, ForestRow
-    from fairtest.reporting.words.phrases import Names
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MOST_GROUPS = 12

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from fairtest.metrics.choice import reported_metric
+from fairtest.model.names import one_line
 from fairtest.numbers import digits, typeset
 from fairtest.reporting.figures.axes import round_up
-from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
+from fairtest.model.names import one_line
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
 from fairtest.reporting.figures.marks import FEW, mark_box
 from fairtest.reporting.figures.picture import PictureRow, draw_rows, draw_tree
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
+from fairtest.reporting.formats.files import report_folder, write_atomically
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import one_line, shared_decimals
+from fairtest.reporting.words.phrases import shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from os import PathLike
+    from pathlib import Path
 
     from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, GroupTable
+    from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.phrases import Names
 
 
 def figures_of(report: Report) -> dict[str, str]:
@@ -38,6 +42,12 @@ def figures_of(report: Report) -> dict[str, str]:
         for name, svg in _attribute(report, attribute):
             drawn[f"{stem}-{name}"] = svg
     return drawn
+
+
+def save_figures(report: Report, out_dir: str | PathLike[str]) -> list[Path]:
+    """Write each figure as an SVG file into a folder, made if need be, and return the paths."""
+    folder = report_folder(out_dir)
+    return [write_atomically(folder / f"{name}.svg", svg) for name, svg in figures_of(report).items()]
 
 
 def _stem(name: str, number: int, taken: dict[str, str]) -> str:

@@ -8,22 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from fairtest.exceptions import InputError
+from fairtest.reporting.formats.registry import FORMATS, SAVED
 
 if TYPE_CHECKING:
     from os import PathLike
 
 
-class Shown(Protocol):
-    """A report in its three forms."""
+class Rendered(Protocol):
+    """A report that has forms."""
 
-    def to_text(self) -> str:
-        """Return the text."""
-
-    def to_html(self) -> str:
-        """Return the page."""
-
-    def to_json(self) -> str:
-        """Return the JSON."""
+    def render(self, form: str) -> str:
+        """Return the report in one of them."""
 
 
 def write_atomically(path: str | PathLike[str], text: str) -> Path:
@@ -63,15 +58,11 @@ def report_folder(out_dir: str | PathLike[str]) -> Path:
     return folder
 
 
-def save(report: Shown, out_dir: str | PathLike[str], stem: str = "report") -> tuple[Path, Path, Path]:
+def save(report: Rendered, out_dir: str | PathLike[str], stem: str = "report") -> list[Path]:
     """Write the report as text, HTML and JSON into a folder, made if need be, and return the three paths.
 
     What a file name cannot hold is left out of ``stem``.
     """
     folder = report_folder(out_dir)
     stem = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:100] or "report"
-    return (
-        write_atomically(folder / f"{stem}.txt", report.to_text()),
-        write_atomically(folder / f"{stem}.html", report.to_html()),
-        write_atomically(folder / f"{stem}.json", report.to_json()),
-    )
+    return [write_atomically(folder / f"{stem}.{FORMATS[form].ending}", report.render(form)) for form in SAVED]

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
+from fairtest.model.names import one_line
 from fairtest.numbers import count, p_value, quantity, rate
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import capitalised, one_line, rates_of, totals
+from fairtest.reporting.words.phrases import capitalised, rates_of, totals
 from fairtest.reporting.words.wording import sentence_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairtest.model.finding import Finding, GroupTable
+    from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.words.phrases import Names
 
 _MOST = 50
 """So many findings of an attribute are listed; comments on a pull request have a limit."""

@@ -7,8 +7,9 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
+from fairtest.model.names import Names
 from fairtest.numbers import count, quantity, rate
-from fairtest.reporting.words.phrases import Names, fitted_at, line_words, rates_of, shared_decimals, totals
+from fairtest.reporting.words.phrases import fitted_at, line_words, rates_of, shared_decimals, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import scale_for
 from fairtest.metrics.scale import TIMES
+from fairtest.model.names import one_line
 from fairtest.numbers import count, p_statement, rate
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
@@ -15,7 +16,6 @@ from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.views.label_tables import label_lines
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.impact import four_fifths, impact_words, law_words
-from fairtest.reporting.words.phrases import one_line
 from fairtest.reporting.words.reused import confirmation
 from fairtest.reporting.words.wording import sentence_in
 

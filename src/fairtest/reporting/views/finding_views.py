@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.metrics.scale import POINTS, TIMES
 from fairtest.model.finding import CountTable
+from fairtest.model.names import one_line
 from fairtest.numbers import count, fixed, rate, typeset, typeset_p
 from fairtest.reporting.views.strata_views import strata_view
 from fairtest.reporting.views.table_views import table_view
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.impact import impact_words
-from fairtest.reporting.words.phrases import capitalised, context_words, one_line
+from fairtest.reporting.words.phrases import capitalised, context_words
 from fairtest.reporting.words.simpson import SIMPSON
 from fairtest.reporting.words.wording import highlights, sentence_in
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtest.model.names import one_line
 from fairtest.numbers import count, typeset_p
 from fairtest.reporting.figures.plots import Forest, ForestRow, plot_effects
 from fairtest.reporting.figures.svg import FOREST, axis_marks, axis_style, interval_on_page
-from fairtest.reporting.words.phrases import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

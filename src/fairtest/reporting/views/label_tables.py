@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.model.finding import CountTable
+from fairtest.model.names import Names, one_line
 from fairtest.numbers import count, p_value, rate, typeset, typeset_p
 from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.marks import mark_effect
 from fairtest.reporting.figures.svg import axis_marks, axis_style, draw_label
 from fairtest.reporting.formats.tables import boxed, display_width, shortened
-from fairtest.reporting.words.phrases import Names, big_groups, capitalised, joined, one_line, rates_of, totals
+from fairtest.reporting.words.phrases import big_groups, capitalised, joined, rates_of, totals
 from fairtest.types import Kind
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import scale_for
+from fairtest.model.names import one_line
 from fairtest.numbers import count, typeset
 from fairtest.reporting.views.finding_views import finding_view, marked
 from fairtest.reporting.views.forest_views import forest_view
@@ -12,7 +13,7 @@ from fairtest.reporting.views.label_tables import label_view
 from fairtest.reporting.views.tree_views import tree_view
 from fairtest.reporting.words import guide
 from fairtest.reporting.words.impact import law_words
-from fairtest.reporting.words.phrases import capitalised, one_line
+from fairtest.reporting.words.phrases import capitalised
 from fairtest.reporting.words.wording import headline, highlights, sentence_in, strongest
 
 if TYPE_CHECKING:

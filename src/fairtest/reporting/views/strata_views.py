@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, Tested
+from fairtest.model.names import one_line
 from fairtest.numbers import UNDEFINED, count, typeset, typeset_p
 from fairtest.reporting.figures.plots import ForestRow, estimate_with_interval, plot_effects
 from fairtest.reporting.figures.svg import axis_marks, axis_style
 from fairtest.reporting.views.forest_views import forest_row
 from fairtest.reporting.views.table_views import table_view
 from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import capitalised, joined, one_line
+from fairtest.reporting.words.phrases import capitalised, joined
 from fairtest.reporting.words.wording import is_clear
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.model.finding import Table
+    from fairtest.model.names import Names
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.words.phrases import Names
 
 View = dict[str, Any]
 _MOST_OUTPUTS = 4

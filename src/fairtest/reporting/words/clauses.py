@@ -11,23 +11,16 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.words import NOT_CLEAR, MeanRange
 from fairtest.model.finding import CountTable, GroupTable
+from fairtest.model.names import one_line
 from fairtest.numbers import decimals_for, fixed, need_decimals, quantity, rate, rates_in_words
 from fairtest.reporting.figures.marks import FEW
-from fairtest.reporting.words.phrases import (
-    bin_words,
-    is_bin,
-    named_groups,
-    one_line,
-    outcome_words,
-    rates_of,
-    told_row,
-)
+from fairtest.reporting.words.phrases import bin_words, is_bin, named_groups, outcome_words, rates_of, told_row
 
 if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
     from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding, Group
-    from fairtest.reporting.words.phrases import Names
+    from fairtest.model.names import Names
 
 
 @dataclass(frozen=True)

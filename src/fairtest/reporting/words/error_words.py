@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, pair
 from fairtest.investigations.testing import Testing
+from fairtest.model.names import Names, OutcomeWords, level_words, spoken
 from fairtest.model.report import ErrorNote
-from fairtest.reporting.words.phrases import Names, Outcome, level_words, spoken
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
 
 _JUDGEMENTS = {
-    CORRECT: Outcome("get a correct prediction", "the share of correct predictions"),
-    INCORRECT: Outcome("get a wrong prediction", "the share of wrong predictions"),
-    FALSE_POSITIVE: Outcome("get a false positive", "the share of false positives"),
-    FALSE_NEGATIVE: Outcome("get a false negative", "the share of false negatives"),
+    CORRECT: OutcomeWords("get a correct prediction", "the share of correct predictions"),
+    INCORRECT: OutcomeWords("get a wrong prediction", "the share of wrong predictions"),
+    FALSE_POSITIVE: OutcomeWords("get a false positive", "the share of false positives"),
+    FALSE_NEGATIVE: OutcomeWords("get a false negative", "the share of false negatives"),
 }
 
 
@@ -91,12 +91,12 @@ def names_for(investigation: Investigation) -> Names:
     return replace(names, some=some, outcomes=_JUDGEMENTS if judged else {})
 
 
-def _pairs(investigation: ErrorProfiling) -> dict[str, Outcome]:
+def _pairs(investigation: ErrorProfiling) -> dict[str, OutcomeWords]:
     predicted, truth = (investigation.source.table[c].levels for c in investigation.output.columns)
     names = [spoken(c) for c in investigation.output.columns]
     found = {}
     for p in predicted:
         for t in truth:
             both = f"{names[0]} = {level_words(p)} and {names[1]} = {level_words(t)}"
-            found[pair(p, t)] = Outcome(f"have {both}", f"the share with {both}")
+            found[pair(p, t)] = OutcomeWords(f"have {both}", f"the share with {both}")
     return found

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.metrics.choice import reported_metric
+from fairtest.model.names import level_words, one_line
 from fairtest.numbers import count
-from fairtest.reporting.words.phrases import distinct_columns, joined, level_words, one_line
+from fairtest.reporting.words.phrases import distinct_columns, joined
 from fairtest.reporting.words.reused import how_done, promise, whose_numbers
 from fairtest.reporting.words.wording import headline, verdict
 

@@ -13,7 +13,7 @@ from fairtest.reporting.words.phrases import capitalised, joined, outcome_words,
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
-    from fairtest.reporting.words.phrases import Names
+    from fairtest.model.names import Names
 
 SIMPSON = "The direction turns: Simpson’s paradox."
 

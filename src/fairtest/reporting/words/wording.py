@@ -9,17 +9,15 @@ from fairtest.inference.verdict import Outcome
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.words import NOT_CLEAR
 from fairtest.model.finding import CountTable
+from fairtest.model.names import Names, level_words, one_line
 from fairtest.numbers import count
 from fairtest.reporting.words.clauses import Case, two_by_two
 from fairtest.reporting.words.phrases import (
-    Names,
     capitalised,
     context_words,
     distinct_columns,
     joined,
-    level_words,
     number_words,
-    one_line,
     rates_of,
     totals,
     who,
