@@ -20,6 +20,15 @@ Interval: TypeAlias = tuple[float, float]
 """Low and high; an infinite bound is open."""
 
 
+EPOCH = dt.date(1970, 1, 1)
+"""Day 0 of the numbers that stand for dates."""
+
+
+def day_number(date: dt.date) -> float:
+    """Return the number that stands for a date."""
+    return float((date - EPOCH).days)
+
+
 class Kind(StrEnum):
     """What a column holds, as far as statistics care."""
 

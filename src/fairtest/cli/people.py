@@ -76,7 +76,7 @@ class People:
     def report(self, investigation: Investigation) -> ft.Report:
         """Return what to show: from the store of the workspace, once it is there."""
         if self._workspace is not None:
-            return self._workspace.report(investigation.results.test.number)
+            return self._workspace.report(investigation.require_results("report").test.number)
         _note(self._source, self._question())
         report = ft.report([investigation])[0]
         return replace(report, repeat=self._command(report.data.name))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import EPOCH, FlagColumn, HashedColumn
-from fairtest.types import Kind
+from fairtest.data.table import FlagColumn, HashedColumn
+from fairtest.types import Kind, day_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +142,7 @@ def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
 
 
 def _as_number(level: Level) -> float:
-    return float((level - EPOCH).days) if isinstance(level, dt.date) else float(level)
+    return day_number(level) if isinstance(level, dt.date) else float(level)
 
 
 def number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:

@@ -12,12 +12,13 @@ from fairtest.data.columns.levels import as_floats, encode
 from fairtest.data.reading.frames import library_of, raw_column
 from fairtest.data.reading.normal import without
 from fairtest.data.reading.readers import values_for_missing
-from fairtest.data.table import EPOCH
 from fairtest.exceptions import InputError
+from fairtest.types import day_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fairtest.model.context import Context
     from fairtest.types import BoolArray, FloatArray, Level
 
 OPERATORS = ("<=", ">", "==", "in", "missing")
@@ -34,6 +35,14 @@ def row_count(frame: Any) -> int:
     if isinstance(frame, pl.LazyFrame):
         return int(frame.select(pl.len()).collect().item())
     return len(next(iter(frame.values()), ())) if isinstance(frame, dict) else len(frame)
+
+
+def rows_in_context(context: Context, frame: Any, missing: Iterable[object] = ()) -> BoolArray:
+    """Return which rows of a frame satisfy every predicate of a context; ``missing`` as in :func:`rows_where`."""
+    rows = np.ones(row_count(frame), dtype=bool)
+    for p in context.predicates:
+        rows &= rows_where(frame, p.column, p.op, p.value, p.order, missing)
+    return rows
 
 
 def rows_where(
@@ -131,7 +140,7 @@ def _number(value: object) -> float | None:
     if isinstance(value, dt.datetime):
         value = value.date()
     if isinstance(value, dt.date):
-        return float((value - EPOCH).days)
+        return day_number(value)
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

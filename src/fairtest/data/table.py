@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.exceptions import InputError, the, unknown_name
-from fairtest.types import Kind
+from fairtest.types import EPOCH, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.types import FloatArray, Level
-
-EPOCH = dt.date(1970, 1, 1)
 
 
 class Number(StrEnum):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.max_t import JointNull
     from fairtest.inference.procedures import Procedure
+    from fairtest.investigations.question import Question
     from fairtest.model.context import Context
-    from fairtest.model.question import Question
     from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray
 

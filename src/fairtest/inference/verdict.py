@@ -6,39 +6,16 @@ is one that matters: the interval lies beyond the tolerance, within it (equivale
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from math import ceil, log1p
 from typing import TYPE_CHECKING
+
+from fairtest.model.finding import Outcome, Verdict
 
 if TYPE_CHECKING:
     from fairtest.types import Interval
 
 POWER_DEVIATE = 0.8416212335729143
 """The normal quantile of a chance of 80 %."""
-
-
-class Outcome(StrEnum):
-    """What an interval says about a tolerance."""
-
-    ABOVE = "above"
-    BELOW = "below"
-    UNKNOWN = "not enough data"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the data say about a tolerance.
-
-    Attributes
-    ----------
-    needed
-        About how many people it would take, where there are not enough; None where no number would do, or none is
-        needed.
-    """
-
-    outcome: Outcome
-    needed: int | None = None
 
 
 def verdict(metric: str, effect: float, interval: Interval, tolerance: float, people: int) -> Verdict:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, UsageError, argument, setting, the
+from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
-from fairtest.model.question import Question
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.data.variables import Variable
+    from fairtest.model.results import Results, Training
 
     Metrics: TypeAlias = Mapping[str | tuple[str, ...], str | Metric] | str | Metric | None
 
@@ -70,8 +71,8 @@ class Investigation(ABC):
         self.explanatory = (*self.implied, *self.explanatory)
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
-        self.training: Any = None
-        self.results: Any = None
+        self.training: Training | None = None
+        self.results: Results | None = None
 
     @abstractmethod
     def _output(self) -> Variable:
@@ -120,13 +121,13 @@ class Investigation(ABC):
         copied.training = copied.results = None
         return copied
 
-    def require_training(self, call: str) -> Any:
+    def require_training(self, call: str) -> Training:
         """Return what training found, or say that it comes first."""
         if self.training is None:
             raise UsageError(f"{call}() needs contexts: call train([...]) on the investigation first.")
         return self.training
 
-    def require_results(self, call: str) -> Any:
+    def require_results(self, call: str) -> Results:
         """Return what the test set said, or say that it comes first."""
         if self.results is None:
             raise UsageError(f"{call}() needs results: call train([...]) and test([...]) on the investigation first.")

@@ -10,7 +10,7 @@ from fairtest.data.source import DataSource
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, in_python, the
 from fairtest.investigations.base import Investigation
-from fairtest.model.question import Question
+from fairtest.investigations.question import Question
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fairtest.data.selection import row_count, rows_where
-from fairtest.data.table import EPOCH
+from fairtest.model.above import provider
+from fairtest.types import day_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,7 +71,7 @@ class Predicate:
         if self.order:
             return float(self.order.index(self.value))
         if isinstance(self.value, dt.date):
-            return float((self.value - EPOCH).days)
+            return day_number(self.value)
         return float(self.value)  # type: ignore[arg-type]
 
     def implies(self, other: Predicate) -> bool:
@@ -182,9 +180,7 @@ class Context:
 
         ``missing`` are the values that stand for a missing one, as they were given to the source.
         """
-        rows = np.ones(row_count(frame), dtype=bool)
-        for p in self.predicates:
-            rows &= rows_where(frame, p.column, p.op, p.value, p.order, missing)
+        rows: BoolArray = provider("rows of a context")(self, frame, missing)
         return rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,7 +12,6 @@ from fairtest.model.rates import rate_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtest.inference.verdict import Verdict
     from fairtest.model.context import Context, Predicate
     from fairtest.model.rates import Rate
     from fairtest.types import Interval, Level
@@ -174,6 +174,29 @@ class Tested:
     p_value: float | None
     significant: bool
     guided: bool = False
+
+
+class Outcome(StrEnum):
+    """What an interval says about a tolerance."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    UNKNOWN = "not enough data"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the data say about a tolerance.
+
+    Attributes
+    ----------
+    needed
+        About how many people it would take, where there are not enough; None where no number would do, or none is
+        needed.
+    """
+
+    outcome: Outcome
+    needed: int | None = None
 
 
 @dataclass(frozen=True)

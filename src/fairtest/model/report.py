@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtest.model.above import provider
 from fairtest.model.hierarchy import tree_of
 from fairtest.model.names import Names
 
@@ -345,13 +346,11 @@ class Report:
         return self.significant
 
     def render(self, form: str, path: str | PathLike[str] | None = None, **options: Any) -> Any:
-        """Return the report in a form of :mod:`fairtest.reporting.formats.registry`, and write it to ``path`` if given.
+        """Return the report in one of the forms that :mod:`fairtest.reporting.formats.registry` lists.
 
-        This is the one place where the model knows that something shows it.
+        It is also written to ``path``, if one is given.
         """
-        from fairtest.reporting.formats.registry import render
-
-        return render(self, form, path, **options)
+        return provider("forms of a report")(self, form, path, **options)
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
         """Return the report for a terminal ``width`` columns wide, with its colours if asked."""

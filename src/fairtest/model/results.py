@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Tested
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
-    from fairtest.model.question import Question
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Training:
 
 @dataclass(frozen=True)
 class AttributeResult:
-    """The answer to one question.
+    """The answer to one question of an investigation.
 
     Attributes
     ----------
@@ -46,7 +45,6 @@ class AttributeResult:
         left out because too few people have them.
     """
 
-    question: Question
     tested: int
     untestable: int
     significant_contexts: tuple[Context, ...]

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.inference.validate import Validated
+    from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingRun
-    from fairtest.model.question import Question
     from fairtest.progress import Progress
     from fairtest.types import BoolArray
 
@@ -138,7 +138,6 @@ def label_results(
     inside = [f for r in results.values() for f in r.findings]
     strata = 0 if validated.strata is None else _significant_strata(validated, run.level)
     return AttributeResult(
-        question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(validated.contexts.p_raw).sum()),
         significant_contexts=tuple(c for r in results.values() for c in r.significant_contexts),
@@ -195,7 +194,6 @@ def attribute_result(
     population, *findings = describer.findings([0, *(i for i, *_ in groups)], progress_of_step(progress, 1, 2))
     missing, outside = left_out(engine, run.number, asked)
     return AttributeResult(
-        question=asked.question,
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(significant)),

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.inference.validate import TestSettings, Validated
     from fairtest.investigations.base import Investigation
+    from fairtest.investigations.question import Question
     from fairtest.metrics.registry import Metric
     from fairtest.model.context import Context
-    from fairtest.model.question import Question
     from fairtest.types import FloatArray, IntArray
 
 FIRST_SET = 1

@@ -184,7 +184,6 @@ def _attribute(source: DataSource, proposed: Validated, answers: Sequence[Answer
     rest = [i for i in range(len(answers)) if i not in shown]
     population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
-        question=asked.question,
         tested=len(asked.contexts),
         untestable=int(np.isnan(train.effect).sum()),
         significant_contexts=tuple(asked.contexts[i] for i in np.flatnonzero(confirmed)),

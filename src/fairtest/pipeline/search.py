@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
     from fairtest.engine.partitioned import Runner
-    from fairtest.model.question import Question
+    from fairtest.investigations.question import Question
     from fairtest.model.results import SignificantContexts
     from fairtest.progress import Progress
 

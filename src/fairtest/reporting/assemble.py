@@ -29,8 +29,8 @@ from fairtest.version import __version__
 if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.investigations.base import Investigation
+    from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
-    from fairtest.model.question import Question
     from fairtest.model.results import AttributeResult, Results
     from fairtest.types import Level
 
@@ -51,8 +51,10 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
         attributes=tuple(
-            _attribute(investigation, found, looked_at, results)
-            for found, looked_at in zip(results.attributes, results.looked_at, strict=True)
+            _attribute(investigation, question, found, looked_at, results)
+            for question, found, looked_at in zip(
+                investigation.questions, results.attributes, results.looked_at, strict=True
+            )
         ),
         family=results.family,
         notes=results.notes,
@@ -84,11 +86,10 @@ def _known_as_favourable(investigation: Investigation) -> str:
 
 
 def _attribute(
-    investigation: Investigation, found: AttributeResult, looked_at: int, results: Results
+    investigation: Investigation, question: Question, found: AttributeResult, looked_at: int, results: Results
 ) -> AttributeReport:
     level = results.test.level
-    protected = found.question.protected
-
+    protected = question.protected
     names, given = names_for(investigation), _strata_names(investigation)
 
     def worded(finding: Finding) -> Finding:
@@ -104,14 +105,14 @@ def _attribute(
         name=protected.name,
         reference=protected.levels[0] if protected.kind is Kind.BINARY else None,
         groups=protected.levels or None,
-        metric=found.question.metric.name,
+        metric=question.metric.name,
         looked_at=looked_at,
         tested=found.tested,
         untestable=found.untestable,
         significant=len(found.significant_contexts) + found.significant_strata,
         reported=sum(f.significant for f in shown) + shown_strata,
         left_out=found.left_out,
-        population=_with_what_could_be_seen(worded(found.population), found),
+        population=_with_what_could_be_seen(worded(found.population), found, question),
         findings=tuple(worded(f) for f in found.findings),
         detectable=found.detectable,
         outside=found.outside,
@@ -123,11 +124,11 @@ def _attribute(
     )
 
 
-def _with_what_could_be_seen(population: Finding, found: AttributeResult) -> Finding:
+def _with_what_could_be_seen(population: Finding, found: AttributeResult, question: Question) -> Finding:
     """Say, where nothing was found, how large a disparity could have been."""
     if found.detectable is None or found.significant_contexts:
         return population
-    return replace(population, notes=(*population.notes, seen_words(population, found.detectable, found.question)))
+    return replace(population, notes=(*population.notes, seen_words(population, found.detectable, question)))
 
 
 def seen_words(population: Finding, size: float, question: Question) -> str:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.inference.verdict import Outcome as VerdictOutcome
-from fairtest.inference.verdict import Verdict
 from fairtest.model.context import Context, Op, Predicate
-from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Outcome, Stratum, Tested, Verdict
 from fairtest.model.names import Names, OutcomeWords
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.model.report import (
@@ -49,7 +47,7 @@ TAGS: Mapping[str, type] = {
     "group": Group,
     "line": Line,
     "verdict": Verdict,
-    "verdict-outcome": VerdictOutcome,
+    "verdict-outcome": Outcome,
     "context": Context,
     "predicate": Predicate,
     "op": Op,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtest.inference.verdict import Outcome
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.words import NOT_CLEAR
-from fairtest.model.finding import CountTable
+from fairtest.model.finding import CountTable, Outcome
 from fairtest.model.names import Names, level_words, one_line
 from fairtest.numbers import count
 from fairtest.reporting.words.clauses import Case, two_by_two
