@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.columns.decide import words
-from fairtest.data.columns.levels import HUGE, encode
+from fairtest.data.columns.decide import split_words
+from fairtest.data.columns.declared import DeclaredKinds
+from fairtest.data.columns.encode import HUGE, encode_column
+from fairtest.data.reading.raw import RawColumn
 from fairtest.data.reading.readers import read_table
 from fairtest.data.table import Number
 from fairtest.exceptions import InputError
@@ -199,9 +201,9 @@ def test_huge_identifiers_are_encoded_cheaply_and_rightly():
 
 
 def test_words_of_a_name():
-    assert words("num_lab-procedures") == ["num", "lab", "procedures"]
-    assert words("HTTPCount2") == ["http", "count"]
-    assert words("storage") == ["storage"]
+    assert split_words("num_lab-procedures") == ["num", "lab", "procedures"]
+    assert split_words("HTTPCount2") == ["http", "count"]
+    assert split_words("storage") == ["storage"]
 
 
 scalars = st.one_of(
@@ -215,10 +217,15 @@ scalars = st.one_of(
 )
 
 
+def levels_and_codes(series):
+    found = encode_column(RawColumn("x", series), DeclaredKinds(categorical=frozenset("x")))
+    return found.levels, found.codes
+
+
 @settings(deadline=None, max_examples=60)
 @given(scalars)
 def test_codes_lead_back_to_the_values(series):
-    levels, codes = encode(series)
+    levels, codes = levels_and_codes(series)
     assert [None if c < 0 else levels[c] for c in codes] == series.to_list()
     assert list(levels) == sorted(set(levels))
     assert codes.dtype == np.int32
@@ -226,6 +233,6 @@ def test_codes_lead_back_to_the_values(series):
 
 def test_many_levels_are_sorted_too():
     series = pl.Series([f"v{(i * 31) % 1500}" for i in range(4000)] + [None])
-    levels, codes = encode(series)
+    levels, codes = levels_and_codes(series)
     assert list(levels) == sorted(set(levels))
     assert [None if c < 0 else levels[c] for c in codes] == series.to_list()

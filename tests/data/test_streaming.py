@@ -19,12 +19,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.columns.distinct import Distinct, Tally
+from fairtest.data.columns.distinct import Distinct
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.reading.readers import read_table
 from fairtest.data.source import DataSource
 from fairtest.data.streaming import streaming
 from fairtest.data.streaming.partitions import partitions_of
+from fairtest.data.streaming.scratch import Scratch
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.data.table import HashedColumn, Table
 from fairtest.exceptions import InputError
@@ -247,13 +248,12 @@ def test_more_texts_than_fit(tmp_path):
 @given(st.lists(st.integers(0, 60) | st.integers(10**6, 10**6 + 5), min_size=1, max_size=200), st.integers(1, 50))
 @example([1, 1, 2], 1)
 def test_a_tally_counts_exactly(values, block):
-    with tempfile.TemporaryDirectory() as folder:
-        found = Distinct(0, lambda: Tally(Path(folder) / "tally"))
-        for start in range(0, len(values), block):
-            found.add(pl.Series([str(v) for v in values[start : start + block]]))
-        assert found.values is None
-        assert found.count == found.count == len(set(values))
-        assert found.width == max(len(str(v)) for v in values)
+    found = Distinct(0, Scratch())
+    for start in range(0, len(values), block):
+        found.add(pl.Series([str(v) for v in values[start : start + block]]))
+    assert found.values is None
+    assert found.count == found.count == len(set(values))
+    assert found.width == max(len(str(v)) for v in values)
 
 
 FRAME = pl.DataFrame(

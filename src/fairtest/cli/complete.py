@@ -61,10 +61,10 @@ def _columns(ctx: click.Context) -> list[str]:
     data = ctx.params.get("data") or next(loose, None)
     if data is None:
         return []
-    from fairtest.data.reading.peek import columns_of  # loads the library
+    from fairtest.data.reading.peek import peek_columns  # loads the library
     from fairtest.exceptions import InputError
 
     try:
-        return columns_of(data, delimiter=ctx.params.get("delimiter"), encoding=ctx.params.get("encoding"))
+        return peek_columns(data, delimiter=ctx.params.get("delimiter"), encoding=ctx.params.get("encoding"))
     except (InputError, OSError):
         return []

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.columns.levels import as_floats, encode
+from fairtest.data.columns.declared import DeclaredKinds
+from fairtest.data.columns.encode import encode_column
+from fairtest.data.columns.values import as_floats
 from fairtest.data.reading.frames import library_of, raw_column
-from fairtest.data.reading.normal import without
-from fairtest.data.reading.readers import values_for_missing
+from fairtest.data.reading.raw import RawColumn, missing_markers, without_markers
 from fairtest.exceptions import InputError
 from fairtest.types import day_number
 
@@ -84,7 +85,7 @@ def rows_where(
             "The rows of a context can be found in a pandas or polars frame, an Arrow table or a dictionary of "
             f"columns. Got {type(frame).__name__} instead."
         )
-    raw = without(raw_column(frame, column), values_for_missing(missing))
+    raw = without_markers(raw_column(frame, column), missing_markers(missing))
     if raw.values is None:
         raise InputError(f"Column {column!r} holds nested values, which no context can select by.")
     if op == "missing":
@@ -124,9 +125,9 @@ def _among(values: pl.Series, wanted: tuple[Level, ...]) -> BoolArray:
 
 def _spelled(values: pl.Series) -> pl.Series:
     """Return the text of each value, as ``str`` gives it."""
-    levels, codes = encode(values)
-    texts = pl.Series([str(level) for level in levels], dtype=pl.String)
-    return texts.gather(pl.Series(codes).replace(-1, None))
+    column = encode_column(RawColumn("", values), DeclaredKinds(categorical=frozenset([""])))
+    texts = pl.Series([str(level) for level in column.levels], dtype=pl.String)
+    return texts.gather(pl.Series(column.codes).replace(-1, None))
 
 
 def _numbers(values: pl.Series) -> FloatArray:

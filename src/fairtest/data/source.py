@@ -15,7 +15,7 @@ from fairtest.data.reading.readers import read_table
 from fairtest.data.registry import audits_of, known_size, warned_elsewhere
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming.streaming import is_parquet, stream_table
+from fairtest.data.streaming.streaming import can_stream, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset
@@ -165,7 +165,7 @@ class DataSource:
         self.engine, self.memory = _engine(engine, memory)
         kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-        if self.engine == "disk" or (self.engine == "dask" and is_parquet(data)):
+        if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
             _check_not_text(**text)
             store = self.engine == "disk"  # other machines see the files, not what is stored here
             self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtest.data.columns.decide import words
+from fairtest.data.columns.decide import split_words
 from fairtest.investigations.roles import MOST_LEVELS
 from fairtest.types import Kind
 
@@ -85,7 +85,7 @@ def _role(column: Column) -> Suggestion:
     ):
         if comparable and (word := _said(column.name, vocabulary)):
             return Suggestion(role, f"its name says '{word}'")
-    if comparable and words(column.name)[:2] in ([word] for word in OUTPUT_ALONE):
+    if comparable and split_words(column.name)[:2] in ([word] for word in OUTPUT_ALONE):
         return Suggestion("output", f"its name is '{column.name}'")
     if column.kind is not Kind.NUMERIC and (word := _said(column.name, EXPLANATORY)):
         return Suggestion("contextual", f"perhaps explanatory (-e), if '{word}' may justify a difference")
@@ -104,4 +104,4 @@ def _unusable(column: Column) -> str | None:
 
 
 def _said(name: str, vocabulary: frozenset[str]) -> str | None:
-    return next((w for w in words(name) if w in vocabulary), None)
+    return next((w for w in split_words(name) if w in vocabulary), None)

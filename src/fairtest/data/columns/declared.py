@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError, the, unknown_name
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Declared:
-    """The kinds that the user declares.
+class DeclaredKinds:
+    """The kinds that the user declares: the names of columns, and the levels of ordered ones from low to high.
 
     Examples
     --------
-    >>> Declared.of(categorical=["a"], ordered={"g": ["low", "high"]}).ordered
+    >>> DeclaredKinds.of(categorical=["a"], ordered={"g": ["low", "high"]}).ordered
     {'g': ('low', 'high')}
     """
 
@@ -33,39 +33,38 @@ class Declared:
         categorical: Iterable[str] = (),
         numeric: Iterable[str] = (),
         ordered: Mapping[str, Iterable[Level]] | None = None,
-    ) -> Declared:
+    ) -> DeclaredKinds:
         """Return the declarations after checking that they make sense by themselves."""
         if ordered is not None and not isinstance(ordered, Mapping):
             raise InputError(
                 f"{the('ordered', 'parameter')} must map a column to its levels from low to high, such as "
                 f"{{'grade': ['low', 'mid', 'high']}}. Got {ordered!r} instead."
             )
-        found = cls(
-            _names("categorical", categorical),
-            _names("numeric", numeric),
-            {str(name): _levels(name, levels) for name, levels in (ordered or {}).items()},
+        declared = cls(
+            _check_names("categorical", categorical),
+            _check_names("numeric", numeric),
+            {str(name): _check_levels(name, levels) for name, levels in (ordered or {}).items()},
         )
-        groups = {"categorical": found.categorical, "numeric": found.numeric, "ordered": set(found.ordered)}
-        for name in sorted(set().union(*groups.values())):
-            twice = [group for group, names in groups.items() if name in names]
-            if len(twice) > 1:
-                raise InputError(f"Column {name!r} is declared both {' and '.join(twice)}. Declare it once.")
-        return found
+        for name in sorted({*declared.categorical, *declared.numeric, *declared.ordered}):
+            parameters = [f.name for f in fields(cls) if name in getattr(declared, f.name)]
+            if len(parameters) > 1:
+                raise InputError(f"Column {name!r} is declared both {' and '.join(parameters)}. Declare it once.")
+        return declared
 
-    def check(self, names: Iterable[str]) -> None:
+    def __contains__(self, name: object) -> bool:
+        return name in self.categorical or name in self.numeric or name in self.ordered
+
+    def check_columns(self, names: Iterable[str]) -> None:
         """Raise an error if a declared column does not exist."""
         known = list(names)
-        for group, declared in (
-            ("categorical", self.categorical),
-            ("numeric", self.numeric),
-            ("ordered", self.ordered),
-        ):
-            for name in sorted(declared):
+        for parameter in fields(self):
+            for name in sorted(getattr(self, parameter.name)):
                 if name not in known:
-                    raise unknown_name("column", name, known, hint=f"It is named in {the(group, 'parameter', 'the')}.")
+                    hint = f"It is named in {the(parameter.name, 'parameter', 'the')}."
+                    raise unknown_name("column", name, known, hint=hint)
 
 
-def _names(parameter: str, names: Iterable[str]) -> frozenset[str]:
+def _check_names(parameter: str, names: Iterable[str]) -> frozenset[str]:
     if isinstance(names, str):
         return frozenset([names])
     if names is None or not isinstance(names, Iterable):
@@ -73,7 +72,7 @@ def _names(parameter: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(str(name) for name in names)
 
 
-def _levels(name: str, levels: Iterable[Level]) -> tuple[Level, ...]:
+def _check_levels(name: str, levels: Iterable[Level]) -> tuple[Level, ...]:
     found = () if isinstance(levels, str) or not isinstance(levels, Iterable) else tuple(levels)
     if not found or len(set(found)) < len(found):
         raise InputError(

@@ -1,218 +1,219 @@
-"""A column described block by block, until its kind can be decided as if all of it were here."""
+"""What is known of a column from the rows that have come so far, until its kind and its encoding can be decided.
+
+Rows come in blocks. A column in memory is one block, so that it is described in the same way wherever it is.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fairtest.data.columns.decide import FEW, Decision, Way, called, decide, named_identifier, number_of
-from fairtest.data.columns.distinct import AllDiffer, Distinct, Few
-from fairtest.data.columns.encoding import Encoding, Hashed
-from fairtest.data.columns.kinds import finite, in_order, set_reason, spelled_numbers
-from fairtest.data.columns.levels import are_whole
-from fairtest.data.reading.normal import Form, first_text, forms, in_form, may_be, without
+from fairtest.data.columns.decide import FEW, KindDecision, decide_kind, identifier_word, number_format
+from fairtest.data.columns.distinct import Distinct
+from fairtest.data.columns.encoding import Encoding, HashedValues
+from fairtest.data.columns.values import SAMPLE, are_whole, check_values
+from fairtest.data.reading.raw import Form
 from fairtest.data.table import too_many
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument, the
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from fairtest.data.columns.declared import Declared
-    from fairtest.data.reading.normal import RawColumn
+    from fairtest.data.columns.declared import DeclaredKinds
+    from fairtest.data.reading.raw import RawColumn
     from fairtest.types import Level
 
 
-class Description:
-    """What is known of a column so far.
+class ColumnDescription:
+    """The facts about a column on which its kind and its encoding depend.
 
     Parameters
     ----------
+    new_distinct
+        Makes what keeps the different values: within bounds, for a column that does not fit in memory.
+
+    Attributes
+    ----------
     dtype
-        The type of the column in the file.
-    missing
-        The values that stand for a missing one.
-    distinct
-        Makes what keeps the different values of a column.
+        The type: Boolean, Int64, Float64, Date or String; Null until a value has come that can be used.
+    order
+        The levels from low to high, where the data says so.
+    category
+        Whether the data says that the values are categories.
+    note
+        What was lost on the way here.
+    rows, missing
+        How many rows there are, and how many of them have no value.
+    whole
+        Whether every number is a whole one.
+    items
+        For a column of lists: what is in them.
     """
 
-    def __init__(
-        self,
-        name: str,
-        dtype: pl.DataType,
-        declared: Declared,
-        missing: Sequence[object],
-        distinct: Callable[[], Distinct],
-    ) -> None:
-        self._name = name
-        self._declared = declared
-        self._missing = missing
-        self._first: str | None = None
-        self._rows = 0
-        self._forms = {form: _Values(name, declared, distinct) for form in forms(dtype)}
-
-    def add(self, series: pl.Series) -> None:
-        """Add the next rows."""
-        if Form.TEXT in self._forms and self._first is None:
-            self._begin(series)
-        for form, values in list(self._forms.items()):
-            raw = in_form(form, series)
-            if raw is None:
-                del self._forms[form]
-            else:
-                values.add(without(raw, self._missing), self._rows)
-        self._rows += len(series)
-
-    def _begin(self, series: pl.Series) -> None:
-        """Look for the first text, and drop the forms that a column cannot have that begins with it."""
-        text = in_form(Form.TEXT, series)
-        assert text is not None and text.values is not None
-        self._first = first_text(text.values)
-        if self._first is not None:
-            self._forms = {form: values for form, values in self._forms.items() if may_be(form, self._first)}
-
-    def encoding(self) -> Encoding:
-        """Return how the column is encoded, after all rows were added."""
-        empty = Form.TEXT in self._forms and self._first is None
-        form = Form.TEXT if empty else next(iter(self._forms))
-        return self._forms[form].encoding(form, self._declared, tuple(self._missing))
-
-
-class _Values:
-    """The facts about a column in one of the forms it may have (see :class:`fairtest.data.columns.decide.Facts`)."""
-
-    order: tuple[Level, ...] = ()
-
-    def __init__(self, name: str, declared: Declared, distinct: Callable[[], Distinct]) -> None:
+    def __init__(self, name: str, declared: DeclaredKinds, new_distinct: Callable[[], Distinct] = Distinct) -> None:
         self.name = name
         self.dtype: pl.DataType = pl.Null()
+        self.order: tuple[Level, ...] = ()
         self.category = False
         self.note = ""
-        self.rows = 0
-        self.missing = 0
+        self.rows = self.missing = 0
         self.whole = True
+        self.items: Distinct | None = None
         self._declared = declared
-        self._make = distinct
-        self._low: float | None = None
-        self._high: float | None = None
+        self._new_distinct = new_distinct
         self._error: InputError | None = None
-        self._few: Few | None = None
-        self._all: Distinct | None = None
-        self._identify: AllDiffer | None = None
-        self._items: Distinct | None = None
+        # Of the values themselves, only what the decision may need is kept: see _begin.
+        self._ends: tuple[Any, Any] | None = None
+        self._few: set[Any] | None = None
+        self._distinct: Distinct | None = None
+        self._identifiers: Distinct | None = None
 
-    def add(self, raw: RawColumn, start: int) -> None:
-        """Add the next rows, of which the first is number ``start``."""
-        self.rows += len(raw)
+    def add(self, raw: RawColumn) -> None:
+        """Add the next rows."""
+        start, self.rows = self.rows, self.rows + len(raw)
         self.note = self.note or raw.note
         if raw.values is None:
             self._add_sets(raw)
             return
         try:
-            finite(self.name, raw.values, start)
-            is_numeric = self.name in self._declared.numeric
-            values = spelled_numbers(self.name, raw.values, start) if is_numeric else raw.values
-        except InputError as error:  # not raised here: the column may turn out to have another form
+            values = check_values(raw.name, raw.values, start, numeric=self.name in self._declared.numeric)
+        except InputError as error:
+            # Raised at the end only: until then, the column may turn out to have another form.
             self._error = self._error or error
             return
         if self.dtype == pl.Null:
-            self._start(values.dtype, raw.category)
+            self._begin(values.dtype, raw)
         self.missing += values.null_count()
         self._add_values(values)
 
-    def _start(self, dtype: pl.DataType, category: bool) -> None:
-        """Decide what of the values must be kept for the decision."""
-        self.dtype, self.category = dtype, category
+    def _begin(self, dtype: pl.DataType, raw: RawColumn) -> None:
+        """Choose what to keep of the values, now that the type is known."""
+        self.dtype, self.category, self.order = dtype, raw.category, raw.order
         if self.name in self._declared.numeric:
             return
-        named = self.name in self._declared.categorical or self.name in self._declared.ordered
-        if named or category or dtype in (pl.String, pl.Boolean):
-            self._all = self._make()
+        if self.category or self.name in self._declared or dtype in (pl.String, pl.Boolean):
+            self._distinct = self._new_distinct()
             return
-        self._few = Few(FEW)
-        if dtype != pl.Date and named_identifier(self.name):
-            self._identify = AllDiffer(self._make())
+        self._few = set()
+        if dtype != pl.Date and identifier_word(self.name):
+            self._identifiers = self._new_distinct()
 
     def _add_values(self, values: pl.Series) -> None:
         if self.dtype == pl.Float64:
             values = values + 0.0  # −0.0 is 0.0
             self.whole = self.whole and are_whole(values)
-        for kept in (self._few, self._all, self._identify):
-            if kept is not None:
-                kept.add(values)
-        if self.dtype not in (pl.String, pl.Boolean) and values.null_count() < len(values):
-            numbers = values.to_physical()
-            low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-            self._low = low if self._low is None else min(low, self._low)
-            self._high = high if self._high is None else max(high, self._high)
+        if self._distinct is not None:
+            self._distinct.add(values)
+        if self._identifiers is not None:
+            present = values.drop_nulls()
+            if present.n_unique() == len(present):
+                self._identifiers.add(present)
+            else:
+                self._identifiers = None  # nobody is identified by a value that somebody else has too
+        if self.dtype != pl.String and values.null_count() < len(values):
+            self._add_numbers(values)
+
+    def _add_numbers(self, values: pl.Series) -> None:
+        low: Any = values.min()
+        high: Any = values.max()
+        seen = (low, high) if self._ends is None else (low, high, *self._ends)
+        self._ends = min(seen), max(seen)
+        if self._few is None:
+            return
+        # Whole numbers next to each other, such as 0 and 1, are known by their ends; of others, a sample of the rows is
+        # often enough to see that they are many.
+        if self.whole and self.dtype != pl.Date and high - low <= 1:
+            self._few |= {low, high}
+        elif values.head(SAMPLE).n_unique() <= FEW + 1:  # one of them may be null
+            self._few |= set(values.drop_nulls().unique().head(FEW + 1).to_list())
+        else:
+            self._few = None
+        self._few = None if self._few is None or len(self._few) > FEW else self._few
 
     def _add_sets(self, raw: RawColumn) -> None:
         self.missing += len(raw) if raw.sets is None else raw.sets.null_count()
-        if raw.sets is None:
-            return
-        if self._items is None:
-            self._items = self._make()
-        self._items.add(raw.sets.drop_nulls().explode())
+        if raw.sets is not None:
+            self.items = self.items or self._new_distinct()
+            self.items.add(raw.sets.drop_nulls().explode())
 
     @property
-    def few(self) -> int | None:
-        """How many different values there are, or None for more than FEW."""
-        assert self._few is not None
-        return self._few.count
+    def present(self) -> int:
+        """How many rows have a value."""
+        return self.rows - self.missing
+
+    @property
+    def distinct(self) -> int | None:
+        """How many different values there are; None for numbers with more than FEW, which are not counted."""
+        if self._distinct is not None:
+            return self._distinct.count
+        return None if self._few is None else len(self._few)
 
     @property
     def all_differ(self) -> bool:
-        """Whether no two rows have the same value."""
-        assert self._identify is not None
-        return self._identify.holds
+        """Whether no two rows have the same value; known of text, and of numbers whose name says that they identify."""
+        kept = self._distinct or self._identifiers
+        return kept is not None and kept.count == self.present
 
-    def encoding(self, form: Form, declared: Declared, missing: tuple[object, ...]) -> Encoding:
-        """Return how the column is encoded in this form."""
+    @cached_property
+    def decision(self) -> KindDecision:
+        """What kind the column is, to be asked after all rows were added."""
         if self._error is not None:
             raise self._error
-        if self.dtype == pl.Null:
-            return self._encoding_of_sets(form, declared)
-        decision = decide(self, declared)
-        if decision.way is Way.NUMBERS:
-            kind, reason = called(decision, 0, 0)
-            return Encoding(
-                self.name,
-                form,
-                kind,
-                reason,
-                self.missing,
-                number=number_of(self),
-                spelled=self.name in declared.numeric,
-                absent=missing,
-                ends=None if self._low is None or self._high is None else (self._low, self._high),
-            )
-        return self._encoding_of_levels(form, decision, missing)
+        return decide_kind(self, self._declared)
 
-    def _encoding_of_levels(self, form: Form, decision: Decision, missing: tuple[object, ...]) -> Encoding:
-        distinct = self._identify.distinct if decision.way is Way.IDENTIFIER and self._identify else self._all
-        kept = self._few if distinct is None else distinct
-        assert kept is not None
-        count = kept.count
-        assert count is not None
-        kind, reason = called(decision, count, self.rows - self.missing)
-        if distinct is not None and count and distinct.values is None:
-            if kind is not Kind.IDENTIFIER:
-                raise too_many(self.name, count)
-            hashed = Hashed(count, distinct.width)
-            return Encoding(self.name, form, kind, reason, self.missing, hashed=hashed, absent=missing)
-        series = pl.Series(self.name, [], dtype=self.dtype) if kept.values is None else kept.values
+    def encoding(self, form: Form = Form.PLAIN, absent: Iterable[object] = ()) -> Encoding:
+        """Return how the column is encoded, after all rows were added.
+
+        Parameters
+        ----------
+        form, absent
+            How its values are made of those of a file: see :class:`~fairtest.data.columns.encoding.Encoding`.
+        """
+        kind = self.decision.kind
+        encoding = Encoding(self.name, kind, self.decision.reason, self.missing, form, tuple(absent))
+        if kind is Kind.NUMERIC:
+            spelled, constant = self.name in self._declared.numeric, self._ends is None or len(set(self._ends)) == 1
+            return replace(encoding, number=number_format(self), spelled=spelled, constant=constant)
+        kept = self.items or self._distinct or (self._identifiers if kind is Kind.IDENTIFIER else None)
+        if kept is not None and kept.count and kept.values is None:
+            if kind is not Kind.IDENTIFIER or kept is self.items:
+                raise too_many(self.name, kept.count)
+            return replace(encoding, hashed=HashedValues(kept.count, kept.width))
+        levels = sorted(self._few or ()) if kept is None or kept.values is None else kept.values.sort().to_list()
+        if self.items is not None:
+            return replace(encoding, items=tuple(levels))
         if self.dtype == pl.Float64 and self.whole:
-            series = series.cast(pl.Int64)
-        levels: tuple[Level, ...] = tuple(series.sort().to_list())
-        if decision.way is Way.ORDERED:
-            levels, _ = in_order(self.name, levels, decision.order)
-        return Encoding(self.name, form, kind, reason, self.missing, levels, absent=missing)
+            levels = [int(level) for level in levels]
+        return replace(encoding, levels=order_levels(self.name, tuple(levels), self.decision.order))
 
-    def _encoding_of_sets(self, form: Form, declared: Declared) -> Encoding:
-        items = self._items
-        reason = set_reason(self.name, declared, None if items is None else items.count)
-        if items is not None and items.count and items.values is None:
-            raise too_many(self.name, items.count)
-        names = None if items is None else () if items.values is None else tuple(items.values.sort().to_list())
-        return Encoding(self.name, form, Kind.IDENTIFIER, reason, self.missing, items=names)
+
+def order_levels(name: str, levels: tuple[Level, ...], order: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Return the levels that occur in the order given, if one is.
+
+    Levels are found in the order by their value or else by their text.
+
+    Examples
+    --------
+    >>> order_levels("grade", ("a", "c"), ("c", "b", "a"))
+    ('c', 'a')
+    """
+    if not order:
+        return levels
+    by_value = {level: rank for rank, level in enumerate(order)}
+    by_text = {str(level): rank for rank, level in enumerate(order)}
+    ranks = {level: by_value.get(level, by_text.get(str(level), -1)) for level in levels}
+    if unknown := [level for level, rank in ranks.items() if rank < 0]:
+        raise InputError(
+            f"{the('ordered', 'parameter')} must name every value of column {name!r}; "
+            f"{_list_some(unknown)} of the data {'is' if len(unknown) == 1 else 'are'} not among {_list_some(order)}. "
+            f"Add what is missing, or name it in {argument('missing')} if it stands for no value."
+        )
+    return tuple(sorted(levels, key=ranks.__getitem__))
+
+
+def _list_some(levels: Sequence[Level]) -> str:
+    return ", ".join(map(repr, levels[:8])) + (", …" if len(levels) > 8 else "")

@@ -1,15 +1,18 @@
-"""The different values of a column that comes block by block: all of them if they are few, else how many."""
+"""The different values of a column that comes in blocks: all of them as long as they fit, else how many."""
 
 from __future__ import annotations
 
+from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from fairtest.data.streaming.scratch import Scratch
 
 BUCKETS = 64
 OVERHEAD = 64
@@ -17,31 +20,13 @@ OVERHEAD = 64
 _SEEDS = (1, 2)
 
 
-class Few:
-    """The different values of a column up to so many of them."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.values: pl.Series | None = None
-        self.over = False
-
-    def add(self, series: pl.Series) -> None:
-        """Add the values of a block."""
-        if self.over:
-            return
-        new = series.drop_nulls()
-        new = (new if self.values is None else pl.concat([self.values, new])).unique()
-        self.over = len(new) > self.most
-        self.values = None if self.over else new
-
-    @property
-    def count(self) -> int | None:
-        """How many there are, or None for more than ``most``."""
-        return None if self.over else 0 if self.values is None else len(self.values)
-
-
 class Distinct:
-    """All different values of a column, as long as they fit in so many bytes; from then on they are only counted.
+    """All different values of a column, as long as they fit in ``size`` bytes; from then on they are only counted.
+
+    Parameters
+    ----------
+    scratch
+        Where they are counted; needed where the size is bounded.
 
     Attributes
     ----------
@@ -51,10 +36,10 @@ class Distinct:
         The length of the longest text in bytes; known where they are too many.
     """
 
-    def __init__(self, size: int, tally: Callable[[], Tally]) -> None:
+    def __init__(self, size: float = inf, scratch: Scratch | None = None) -> None:
         self._size = size
-        self._make = tally
-        self._tally: Tally | None = None
+        self._scratch = scratch
+        self._tally: HashTally | None = None
         self.values: pl.Series | None = None
         self.width = 0
 
@@ -65,55 +50,34 @@ class Distinct:
             new = pl.concat([self.values, new]).unique()
         if self._tally is None:
             self.values = new
-            if new.estimated_size() + OVERHEAD * len(new) <= self._size:
+            if self._scratch is None or new.estimated_size() + OVERHEAD * len(new) <= self._size:
                 return
-            self._tally, self.values = self._make(), None
-        if new.dtype == pl.String:
-            self.width = max(self.width, _whole_number(new.str.len_bytes().max()))
+            self._tally, self.values = HashTally(self._scratch.new()), None
+        if new.dtype == pl.String and len(new):
+            self.width = max(self.width, int(new.str.len_bytes().max()))  # type: ignore[arg-type]
         self._tally.add(new)
 
     @property
     def count(self) -> int:
         """How many there are."""
         if self._tally is not None:
-            return self._tally.count()
+            return self._tally.count
         return 0 if self.values is None else len(self.values)
 
 
-class AllDiffer:
-    """Whether all values of a column differ, and if so, which they are; given up at the first that repeats."""
+class HashTally:
+    """Counts the different values of a column of any size, from 128 bits of hash of each.
 
-    def __init__(self, distinct: Distinct) -> None:
-        self.distinct = distinct
-        self._present = 0
-        self._repeats = False
-
-    def add(self, series: pl.Series) -> None:
-        """Add the values of a block."""
-        if self._repeats:
-            return
-        new = series.drop_nulls()
-        self._present += len(new)
-        self._repeats = new.n_unique() < len(new)
-        if not self._repeats:
-            self.distinct.add(new)
-
-    @property
-    def holds(self) -> bool:
-        """Whether no two are the same."""
-        return not self._repeats and self.distinct.count == self._present
-
-
-class Tally:
-    """Counts the different values of a column of any size, from 128 bits of hash of each kept in files."""
+    The hashes are kept in files of a new folder, so that equal ones meet in the same file and one file at a time has
+    to fit in memory.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir()
-        self._count: int | None = None
 
     def add(self, series: pl.Series) -> None:
-        """Add values; those of one hash go to one file."""
+        """Add the values of a block."""
         hashes = np.stack([series.hash(seed).to_numpy() for seed in _SEEDS], axis=1)
         bucket = (hashes[:, 0] >> np.uint64(64 - BUCKETS.bit_length() + 1)).astype(np.intp)
         order = np.argsort(bucket, kind="stable")
@@ -122,18 +86,13 @@ class Tally:
             with (self._folder / str(number)).open("ab") as file:
                 hashes[rows].tofile(file)
 
+    @cached_property
     def count(self) -> int:
-        """Return how many different values were added; nothing can be added afterwards."""
-        if self._count is None:
-            self._count = sum(self._counted(file) for file in self._folder.iterdir())
-        return self._count
+        """How many different values were added; the files go with it, and nothing can be added afterwards."""
+        return sum(self._count_file(file) for file in self._folder.iterdir())
 
     @staticmethod
-    def _counted(file: Path) -> int:
+    def _count_file(file: Path) -> int:
         pairs = np.fromfile(file, dtype=np.uint64).reshape(-1, 2)
         file.unlink()
         return pl.DataFrame({"a": pairs[:, 0], "b": pairs[:, 1]}).n_unique()
-
-
-def _whole_number(value: object) -> int:
-    return int(value) if isinstance(value, int) else 0

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.columns.kinds import spelled_numbers
-from fairtest.data.columns.levels import as_floats
+from fairtest.data.columns.values import as_floats, check_values
 from fairtest.data.fingerprint import MISSING, number_bits, text_bits
-from fairtest.data.reading.normal import Form, in_form, without
+from fairtest.data.reading.raw import Form, in_form, without_markers
 from fairtest.data.table import Column, HashedColumn, Number, Sets
 from fairtest.exceptions import InputError
 from fairtest.types import Kind
@@ -20,11 +19,12 @@ from fairtest.types import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fairtest.data.reading.raw import RawColumn
     from fairtest.types import Level
 
 
 @dataclass(frozen=True)
-class Hashed:
+class HashedValues:
     """An identifier of too many values to keep: how many there are, and the length of the longest text in bytes."""
 
     distinct: int
@@ -35,16 +35,18 @@ class Hashed:
 class Encoding:
     """How a column is encoded, and what is known of all its rows; see :class:`fairtest.data.table.Column`.
 
+    It is small and can be sent: another machine encodes rows of the same column alike.
+
     Attributes
     ----------
     form
         What the values of the file are turned into first.
-    spelled
-        Whether text is read as the numbers it spells.
     absent
         The values that stand for a missing one.
-    ends
-        The smallest and the largest number.
+    spelled
+        Whether text is read as the numbers it spells.
+    constant
+        Whether all numbers are the same.
     hashed
         For an identifier whose values are too many to keep.
     items
@@ -52,16 +54,16 @@ class Encoding:
     """
 
     name: str
-    form: Form
     kind: Kind
     reason: str
     missing: int
+    form: Form = Form.PLAIN
+    absent: tuple[object, ...] = ()
     levels: tuple[Level, ...] = ()
     number: Number = Number.REAL
     spelled: bool = False
-    absent: tuple[object, ...] = ()
-    ends: tuple[float, float] | None = None
-    hashed: Hashed | None = None
+    constant: bool = False
+    hashed: HashedValues | None = None
     items: tuple[str, ...] | None = None
 
     @property
@@ -84,21 +86,25 @@ class Encoding:
         return np.min_scalar_type(-len(self.levels) - 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field: value for field, value in self.__dict__.items() if field != "_sorted"}
+        return {field: value for field, value in self.__dict__.items() if field != "_sorted_levels"}
 
-    def column(self, series: pl.Series) -> Column:
-        """Return some rows of the column, encoded."""
+    def encode_series(self, series: pl.Series) -> Column:
+        """Return some rows of a file, encoded."""
         raw = in_form(self.form, series)
         if raw is None:
             raise InputError(f"Column {self.name!r} changed while it was read. Read the data again.")
-        values = without(raw, self.absent).values
+        return self.encode(without_markers(raw, self.absent))
+
+    def encode(self, raw: RawColumn) -> Column:
+        """Return some rows of the column, encoded."""
+        values = raw.values
         if values is None:
-            return self._sets(len(series), raw.sets)
+            return self._encode_sets(len(raw), raw.sets)
         if self.is_number:
-            return self.of_values(as_floats(spelled_numbers(self.name, values) if self.spelled else values))
+            return self.of_values(as_floats(check_values(self.name, values, numeric=self.spelled)))
         if self.hashed is not None:
-            return self.of_bits(self._bits(values))
-        return self.of_codes(self._codes(values))
+            return self.of_bits(self._hash(values, self.hashed))
+        return self.of_codes(self._find_levels(values))
 
     def of_codes(self, codes: NDArray[Any], sets: Sets | None = None) -> Column:
         """Return rows of the column from their codes."""
@@ -114,47 +120,51 @@ class Encoding:
         assert self.hashed is not None
         return HashedColumn(self.name, self.reason, self.missing, self.hashed.distinct, bits)
 
-    def _codes(self, values: pl.Series) -> NDArray[np.int32]:
-        levels, place = self._sorted
+    def _find_levels(self, values: pl.Series) -> NDArray[np.int32]:
+        """Return the code of each value, −1 where it is null."""
+        levels, codes_of_sorted = self._sorted_levels
         if not len(levels):
             return np.full(len(values), -1, dtype=np.int32)
         if values.dtype == pl.String:
-            codes = values.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+            codes = _encode_texts(values, levels)
         else:
             physical = values.to_physical()
             filled = physical.fill_null(False if physical.dtype == pl.Boolean else 0).to_numpy()
             codes = np.searchsorted(levels.to_physical().to_numpy(), filled).astype(np.int32)
             codes[values.is_null().to_numpy()] = -1
-        return codes if place is None else place[codes]
+        return codes if codes_of_sorted is None else codes_of_sorted[codes]
 
     @cached_property
-    def _sorted(self) -> tuple[pl.Series, NDArray[np.int32] | None]:
-        """The levels in the order of their values, and the code of each where that is another."""
+    def _sorted_levels(self) -> tuple[pl.Series, NDArray[np.int32] | None]:
+        """The levels in the order of their values, and the code of each (−1 at the end) where that is another."""
         levels = pl.Series(self.name, self.levels)
-        order = levels.arg_sort()
         if self.kind is not Kind.ORDERED:
             return levels, None
+        order = levels.arg_sort()
         return levels.gather(order), np.append(order.to_numpy(), -1).astype(np.int32)
 
-    def _bits(self, values: pl.Series) -> NDArray[np.uint64]:
+    def _hash(self, values: pl.Series, hashed: HashedValues) -> NDArray[np.uint64]:
         """Return the bits of which the fingerprint is made: those the levels would have."""
-        assert self.hashed is not None
         bits = np.full(len(values), MISSING)
-        there = values.is_not_null().to_numpy()
         present = values.drop_nulls()
-        if values.dtype == pl.String:
-            bits[there] = text_bits(present, self.hashed.distinct, self.hashed.width)
-        else:
-            bits[there] = number_bits(as_floats(present))
+        is_text = values.dtype == pl.String
+        bits[values.is_not_null().to_numpy()] = (
+            text_bits(present, hashed.distinct, hashed.width) if is_text else number_bits(as_floats(present))
+        )
         return bits
 
-    def _sets(self, rows: int, lists: pl.Series | None) -> Column:
+    def _encode_sets(self, rows: int, lists: pl.Series | None) -> Column:
         nothing = np.full(rows, -1, dtype=np.int32)
         if lists is None or self.items is None:
             return self.of_codes(nothing)
         known = lists.fill_null([])
         items = known.filter(known.list.len() > 0).explode()
-        codes = items.cast(pl.Enum(pl.Series(self.items, dtype=pl.String))).to_physical().cast(pl.Int32).to_numpy()
+        codes = _encode_texts(items, pl.Series(self.items, dtype=pl.String))
         ends = np.cumsum(known.list.len().to_numpy(), dtype=np.int64)
         missing = lists.is_null().arg_true().to_numpy().astype(np.int32)
         return self.of_codes(nothing, Sets(self.items, ends, codes, missing))
+
+
+def _encode_texts(texts: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
+    """Return where each text is among the levels, −1 where it is null."""
+    return texts.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()

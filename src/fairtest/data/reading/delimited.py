@@ -10,20 +10,22 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import polars as pl
 
+from fairtest.data.reading.files import READABLE
 from fairtest.data.reading.frames import check_names
-from fairtest.data.reading.normal import RawColumn, text, without
+from fairtest.data.reading.raw import RawColumn, first_text, null_markers, to_raw
 from fairtest.exceptions import InputError, argument, in_python, setting, the
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 DELIMITERS = (",", ";", "\t", "|")
-_BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = ("true", "false")
 SAMPLE = 1_000
 _LONGEST = 9.2e18
 _COMMA_NUMBER = r"^[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$"
@@ -32,46 +34,82 @@ _MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_delimited(
-    data: bytes,
-    *,
-    where: str,
-    delimiter: str | None = None,
-    missing: Sequence[object] = (),
-    decimal: str | None = None,
-) -> list[RawColumn]:
-    r"""Return the columns of delimited UTF-8 text.
+@dataclass(frozen=True)
+class TextFormat:
+    """How a file of delimited text is written, as far as the user says so.
+
+    Attributes
+    ----------
+    missing
+        The values that stand for a missing one, besides empty fields.
+    delimiter
+        What parts the fields; by default the header tells.
+    encoding
+        By default UTF-8.
+    decimal
+        What stands before decimals; by default commas are understood where semicolons part the fields.
+    """
+
+    missing: tuple[object, ...] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        delimiter, decimal = self.delimiter, self.decimal
+        if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
+            raise InputError(
+                f"{the('delimiter', 'parameter')} must be one character, such as ',' or ';'. Got {delimiter!r} instead."
+            )
+        if decimal not in (None, ".", ","):
+            raise InputError(f"{the('decimal', 'parameter')} must be '.' or ','. Got {decimal!r} instead.")
+        if decimal is not None and decimal == delimiter:
+            raise InputError(f"{the('decimal', 'parameter')} must not be the delimiter too. Got {decimal!r} for both.")
+
+
+def read_delimited(data: bytes, text: TextFormat, where: str) -> list[RawColumn]:
+    r"""Return the columns of delimited text.
 
     Numbers have a decimal point; where semicolons part the fields or ``decimal`` is a comma, those of a column may have
-    commas: see :func:`with_points`.
+    commas: see :func:`with_decimal_points`.
+
+    Parameters
+    ----------
+    where
+        What to call the file in an error.
 
     Examples
     --------
-    >>> columns = read_delimited(b"age;job\n42;Sales\n;?\n", where="people.csv", missing=["?"])
+    >>> columns = read_delimited(b"age;job\n42;Sales\n;?\n", TextFormat(missing=("?",)), "people.csv")
     >>> [(c.name, c.values.to_list()) for c in columns]
     [('age', [42, None]), ('job', ['Sales', None])]
     """
+    data = decode(data, text.encoding, where)
+    if b"\x00" in data:
+        raise InputError(f"{where} is not a text file: it has null bytes. The data must be {READABLE}.")
     data = data.lstrip(b"\r\n")
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
-    separator = delimiter or _detected(data)
-    if data.endswith(separator.encode()):
+    delimiter = text.delimiter or _guess_delimiter(data)
+    if data.endswith(delimiter.encode()):
         data += b"\n"  # or polars passes over a delimiter too many
-    header = _header(data, separator, where)
+    header = read_header(data, delimiter, where)
     check_names(header, where)
-    frame = _fields(data, separator, header, where)
-    commas = decimal == "," or (decimal is None and separator == ";")
-    return [
-        _column(name, frame.to_series(i), missing, commas=commas, sure=decimal == ",") for i, name in enumerate(header)
-    ]
+    fields = _read_fields(data, delimiter, header, where)
+    commas = text.decimal == "," or (text.decimal is None and delimiter == ";")
+    columns: list[RawColumn] = []
+    for name, series in zip(header, fields.get_columns(), strict=True):
+        values = null_markers(series.alias(name), text.missing)
+        columns.append(parse_fields(with_decimal_points(values, sure=text.decimal == ",") if commas else values))
+    return columns
 
 
-def decoded(data: bytes, encoding: str | None, where: str) -> bytes:
+def decode(data: bytes, encoding: str | None, where: str) -> bytes:
     """Return text in any encoding as UTF-8 without a byte order mark.
 
     Examples
     --------
-    >>> decoded("né".encode("latin-1"), "latin-1", "people.csv").decode()
+    >>> decode("né".encode("latin-1"), "latin-1", "people.csv").decode()
     'né'
     """
     if encoding is None and data[:2] in _UTF16:
@@ -85,74 +123,71 @@ def decoded(data: bytes, encoding: str | None, where: str) -> bytes:
                 f"'cp1252'. Got {encoding!r} instead."
             ) from None
         except UnicodeError as error:
-            _undecodable(error, encoding, where)
+            _raise_undecodable(error, encoding, where)
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def typed(series: pl.Series) -> tuple[pl.Series, str]:
-    """Return text as booleans, whole numbers, numbers or dates if every value is one, else as it is; and a note.
+def parse_fields(series: pl.Series) -> RawColumn:
+    """Return text as booleans, whole numbers, numbers or dates if every value is one, else as it is.
 
     Numbers that begin with a zero, such as ``01020``, are codes and stay text.
 
     Examples
     --------
-    >>> [typed(pl.Series(v))[0].dtype for v in (["1", ""], ["1", "2.5"], ["1", "x"], ["true", "False"], ["007"])]
+    >>> columns = (["1", ""], ["1", "2.5"], ["1", "x"], ["true", "False"], ["007"])
+    >>> [parse_fields(pl.Series(texts)).values.dtype for texts in columns]
     [Int64, Float64, String, Boolean, String]
     """
-    series, note = text(series)
-    if series.dtype != pl.String:
-        return series, note
-    sample = series.drop_nulls().head(1).to_list()
-    if not sample:
-        return series, ""
-    if sample[0].casefold() in _BOOLEANS:
-        return _booleans(series), ""
-    numbers = _numbers(series)
-    return (series if numbers is None else numbers), ""
+    raw = to_raw(series)
+    texts = raw.values
+    if texts is None or texts.dtype != pl.String or (first := first_text(texts)) is None:
+        return raw  # dates, or nothing
+    parsed = _parse_booleans(texts) if first.casefold() in _BOOLEANS else _parse_numbers(texts)
+    return raw if parsed is None else replace(raw, values=parsed)
 
 
-def _booleans(series: pl.Series) -> pl.Series:
-    found = series.drop_nulls().unique().to_list()
-    if any(value.casefold() not in _BOOLEANS for value in found):
-        return series
-    return series.str.to_lowercase() == "true"
+def _parse_booleans(texts: pl.Series) -> pl.Series | None:
+    """Return the booleans that the text spells, or None if some of it spells none."""
+    if any(text.casefold() not in _BOOLEANS for text in texts.drop_nulls().unique().to_list()):
+        return None
+    return texts.str.to_lowercase() == "true"
 
 
-def _numbers(series: pl.Series) -> pl.Series | None:
+def _parse_numbers(series: pl.Series) -> pl.Series | None:
     """Return the numbers that the text spells, or None if some of it spells none."""
     sample = series.head(SAMPLE)
-    if _spelled(sample, pl.Float64) is None:
+    if _cast_all(sample, pl.Float64) is None:
         sample = sample.str.strip_chars()
-        if _spelled(sample, pl.Float64) is None:
+        if _cast_all(sample, pl.Float64) is None:
             return None
         series = series.str.strip_chars()
-    whole = _spelled(series, pl.Int64) if _spelled(sample, pl.Int64) is not None else None
+    whole = _cast_all(series, pl.Int64) if _cast_all(sample, pl.Int64) is not None else None
     if whole is not None:
-        return None if _zeros(series) else whole
-    real = _spelled(series, pl.Float64)
+        return None if _have_leading_zeros(series) else whole
+    real = _cast_all(series, pl.Float64)
     if real is None:
         return None
     finite = real.fill_nan(None)
-    return None if finite.null_count() == len(finite) or _too_long(series, finite) else finite
+    return None if finite.null_count() == len(finite) or _are_too_long(series, finite) else finite
 
 
-def _spelled(series: pl.Series, kind: type[pl.DataType]) -> pl.Series | None:
+def _cast_all(series: pl.Series, kind: type[pl.DataType]) -> pl.Series | None:
     cast = series.cast(kind, strict=False)
     return cast if cast.null_count() == series.null_count() else None
 
 
-def _zeros(series: pl.Series) -> bool:
+def _have_leading_zeros(series: pl.Series) -> bool:
     """Whether a whole number is written with zeros in front, as codes are."""
     return bool((series.str.starts_with("0") & (series.str.len_bytes() > 1)).any())
 
 
-def _too_long(series: pl.Series, numbers: pl.Series) -> bool:
+def _are_too_long(series: pl.Series, numbers: pl.Series) -> bool:
     """Whether whole numbers of so many digits occur that they must be codes."""
     big = numbers.abs() > _LONGEST
     return bool(big.any()) and bool(series.filter(big).str.contains(r"^[+-]?\d+$").any())
 
 
-def with_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
+def with_decimal_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
     """Return text that spells numbers with decimal commas with points instead; other text as it is.
 
     Every value must be such a number, and one at least must have a comma. Points are then between thousands. Where
@@ -160,9 +195,9 @@ def with_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
 
     Examples
     --------
-    >>> with_points(pl.Series(["3,5", "1.200,25", "7"])).to_list()
+    >>> with_decimal_points(pl.Series(["3,5", "1.200,25", "7"])).to_list()
     ['3.5', '1200.25', '7']
-    >>> with_points(pl.Series(["12,500", "1,250"])).to_list()
+    >>> with_decimal_points(pl.Series(["12,500", "1,250"])).to_list()
     ['12,500', '1,250']
     """
     if series.dtype != pl.String:
@@ -181,36 +216,25 @@ def with_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
     return plain.str.replace(",", ".", literal=True)
 
 
-def _column(name: str, series: pl.Series, missing: Sequence[object], *, commas: bool, sure: bool) -> RawColumn:
-    kept = without(RawColumn(name, series), missing).values
-    spelled = kept if kept is not None else series
-    values, note = typed(with_points(spelled, sure=sure) if commas else spelled)
-    return RawColumn(name, values.alias(name), note=note)
-
-
-def _detected(data: bytes) -> str:
+def _guess_delimiter(data: bytes) -> str:
     """Return the delimiter that occurs most in the header, outside quotes; a comma if none does."""
     line = re.sub(rb'"[^"]*"', b"", data[:65_536]).split(b"\n", 1)[0]
     counts = {delimiter: line.count(delimiter.encode()) for delimiter in DELIMITERS}
     return max(DELIMITERS, key=lambda delimiter: counts[delimiter])
 
 
-def header_of(data: bytes, delimiter: str | None, where: str) -> list[str]:
+def read_header(data: bytes, delimiter: str | None, where: str) -> list[str]:
     r"""Return the names of the columns of delimited UTF-8 text, of which the beginning is enough.
 
     Examples
     --------
-    >>> header_of(b"age;job\n42;Sales\n", None, "people.csv")
+    >>> read_header(b"age;job\n42;Sales\n", None, "people.csv")
     ['age', 'job']
     """
-    return _header(data, delimiter or _detected(data), where)
-
-
-def _header(data: bytes, separator: str, where: str) -> list[str]:
     try:
-        names = next(_records(data, separator), (0, []))[1]
+        names = next(_records(data, delimiter or _guess_delimiter(data)), (0, []))[1]
     except UnicodeDecodeError as error:
-        _undecodable(error, "utf-8", where)
+        _raise_undecodable(error, "utf-8", where)
     except csv.Error:
         names = []
     if not names or any(ord(c) < 32 and c not in "\t\r\n" for name in names for c in name):
@@ -228,22 +252,22 @@ def _records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
         begin = reader.line_num + 1
 
 
-def _fields(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
+def _read_fields(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
     """Return every field as text: read by polars, or one by one where quotes stand inside a field."""
-    if not _well_quoted(data, separator):
-        return _slowly(data, separator, header, where)
+    if not _is_well_quoted(data, separator):
+        return _read_slowly(data, separator, header, where)
     try:
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
-        return _slowly(data, separator, header, where)
+        return _read_slowly(data, separator, header, where)
     if frame.width != len(header):
-        return _slowly(data, separator, header, where)
-    if not _complete(frame, data, separator, header):
-        return _slowly(data, separator, header, where)
+        return _read_slowly(data, separator, header, where)
+    if not _is_complete(frame, data, separator, header):
+        return _read_slowly(data, separator, header, where)
     return frame.drop_nulls() if len(header) == 1 else frame  # nulls are blank lines: an empty field is quoted
 
 
-def _complete(frame: pl.DataFrame, data: bytes, separator: str, header: list[str]) -> bool:
+def _is_complete(frame: pl.DataFrame, data: bytes, separator: str, header: list[str]) -> bool:
     """Whether the file has the delimiters that full rows need: polars pads a short row in silence."""
     if not frame.to_series(-1).null_count():
         return True
@@ -254,7 +278,7 @@ def _complete(frame: pl.DataFrame, data: bytes, separator: str, header: list[str
     return data.count(separator.encode()) - inside == (frame.height + 1) * (len(header) - 1)
 
 
-def _well_quoted(data: bytes, separator: str) -> bool:
+def _is_well_quoted(data: bytes, separator: str) -> bool:
     """Whether every quote opens a field, closes one, or is doubled inside one."""
     if b'"' not in data:
         return True
@@ -271,7 +295,7 @@ def _well_quoted(data: bytes, separator: str) -> bool:
     return bool(begins.all() and ends.all())
 
 
-def _slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
+def _read_slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
     """Read with Python's own reader, which names the line of a row that does not fit."""
     rows: list[list[str]] = []
     fields = "1 field" if len(header) == 1 else f"{len(header)} fields"
@@ -285,14 +309,14 @@ def _slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.Da
             if record:
                 rows.append(record)
     except UnicodeDecodeError as error:
-        _undecodable(error, "utf-8", where)
+        _raise_undecodable(error, "utf-8", where)
     except csv.Error as error:
         raise InputError(f"{where} is not a table that can be read: {error}. Is a quote never closed?") from error
     columns = list(zip(*rows[1:], strict=True)) or [()] * len(header)
     return pl.DataFrame([pl.Series(str(i), values, dtype=pl.String) for i, values in enumerate(columns)])
 
 
-def _undecodable(error: UnicodeError, encoding: str, where: str) -> NoReturn:
+def _raise_undecodable(error: UnicodeError, encoding: str, where: str) -> NoReturn:
     at = ""
     if isinstance(error, UnicodeDecodeError):
         line = error.object[: error.start].count(b"\n") + 1

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 
-from fairtest.data.reading.normal import RawColumn, normal, objects
 from fairtest.data.reading.pandas_columns import is_pandas, pandas_column
+from fairtest.data.reading.raw import RawColumn, raw_from_objects, to_raw
 from fairtest.exceptions import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def library_of(data: object) -> str | None:
 def column_names(data: Any) -> list[str]:
     """Return the names of a frame's columns as text."""
     if isinstance(data, pl.LazyFrame):
-        return _of_query(lambda: data.collect_schema().names())
+        return _ask_query(lambda: data.collect_schema().names())
     if isinstance(data, pl.DataFrame) or is_pandas(data):
         return [str(name) for name in data.columns]
     if isinstance(data, Mapping):
@@ -54,7 +54,7 @@ def column_names(data: Any) -> list[str]:
 
 
 def raw_columns(data: Any) -> Iterator[RawColumn]:
-    """Return every column of a frame in a normal type, one after the other: of thousands, not all at once.
+    """Return every column of a frame in a plain type, one after the other: of thousands, not all at once.
 
     Examples
     --------
@@ -64,21 +64,21 @@ def raw_columns(data: Any) -> Iterator[RawColumn]:
     names = column_names(data)
     check_names(names)
     if isinstance(data, pl.LazyFrame):
-        data = _of_query(data.collect)
+        data = _ask_query(data.collect)
     if library_of(data) == "arrow":
         return iter(_arrow_columns(data))
     if isinstance(data, Mapping):
-        return map(_from_values, names, data.values())
+        return map(_raw_from_values, names, data.values())
     return (_column(data, position, name) for position, name in enumerate(names))
 
 
 def raw_column(data: Any, name: str) -> RawColumn:
-    """Return one column of a frame in a normal type, without touching the others."""
+    """Return one column of a frame in a plain type, without touching the others."""
     names = column_names(data)
     if name not in names:
         raise unknown_name("column", name, names)
     if isinstance(data, pl.LazyFrame):
-        return normal(name, _of_query(data.select(name).collect).to_series())
+        return to_raw(_ask_query(data.select(name).collect).to_series().alias(name))
     if library_of(data) == "arrow":
         part = data.select([name]) if hasattr(data, "select") else data
         return next(c for c in _arrow_columns(part) if c.name == name)
@@ -114,31 +114,31 @@ def first_line(error: BaseException) -> str:
 
 def _column(data: Any, position: int, name: str) -> RawColumn:
     if isinstance(data, pl.DataFrame):
-        return normal(name, data.to_series(position))
+        return to_raw(data.to_series(position).alias(name))
     if isinstance(data, Mapping):
-        return _from_values(name, list(data.values())[position])
+        return _raw_from_values(name, list(data.values())[position])
     return pandas_column(name, data.iloc[:, position])
 
 
-def _from_values(name: str, values: Any) -> RawColumn:
+def _raw_from_values(name: str, values: Any) -> RawColumn:
     """Return a column of a dictionary: a list, an array or a series of any library."""
     if is_pandas(values, "Series"):
         return pandas_column(name, values)
     if isinstance(values, pl.Series):
-        return normal(name, values)
+        return to_raw(values.alias(name))
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
-        return normal(name, pl.Series(name, values.astype(values.dtype.newbyteorder("="))))
+        return to_raw(pl.Series(name, values.astype(values.dtype.newbyteorder("="))))
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return objects(name, values.astype("datetime64[us]").tolist())
+        return raw_from_objects(name, values.astype("datetime64[us]").tolist())
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(
             f"Column {name!r} of the dictionary must be a list or an array with one value a row. "
             f"Got {type(values).__name__} instead."
         )
-    return objects(name, list(values))
+    return raw_from_objects(name, list(values))
 
 
-def _of_query(ask: Callable[[], T]) -> T:
+def _ask_query(ask: Callable[[], T]) -> T:
     """Return the answer of a lazy frame; a query that fails is the user's."""
     try:
         return ask()
@@ -154,7 +154,7 @@ def _arrow(data: Any) -> pl.DataFrame:
 
 
 def _arrow_columns(data: Any) -> list[RawColumn]:
-    columns = [normal(series.name, series) for series in _arrow(data).get_columns()]
+    columns = [to_raw(series) for series in _arrow(data).get_columns()]
     return [replace(c, order=_arrow_order(data, c.name)) if c.category else c for c in columns]
 
 

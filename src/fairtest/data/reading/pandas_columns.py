@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.reading.normal import WITH_TIMES, RawColumn, nested, normal, nulled, objects
+from fairtest.data.reading.raw import WITH_TIMES, RawColumn, raw_from_objects, set_null, to_raw, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,29 +27,29 @@ def is_pandas(data: object, what: str = "DataFrame") -> bool:
 
 
 def pandas_column(name: str, series: Any) -> RawColumn:
-    """Return a pandas series as a column of a normal type."""
+    """Return a pandas series as a column of a plain type."""
     kind = series.dtype
     if isinstance(kind, np.dtype):
         return _numpy(name, series.to_numpy())
     convert = _CONVERSIONS.get(type(kind).__name__)
     if convert is not None:
         return convert(name, series)
-    return _masked(name, series) if kind.kind in "biuf" else objects(name, series.tolist())
+    return _masked(name, series) if kind.kind in "biuf" else raw_from_objects(name, series.tolist())
 
 
 def _numpy(name: str, values: NDArray[Any]) -> RawColumn:
     if values.dtype.kind in "biuf":
         native = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype.newbyteorder("="))
-        return normal(name, pl.Series(name, native))
+        return to_raw(pl.Series(name, native))
     if values.dtype.kind == "M":
         days = values.astype("datetime64[D]")
         note = WITH_TIMES if bool(((days != values) & ~np.isnat(values)).any()) else ""
         return RawColumn(name, pl.Series(name, days), note=note)
     if values.dtype.kind == "m":
-        return normal(name, pl.Series(name, values / np.timedelta64(1, "D")))
+        return to_raw(pl.Series(name, values / np.timedelta64(1, "D")))
     if values.dtype.kind == "O":
         return _objects(name, values)
-    return objects(name, values.tolist())
+    return raw_from_objects(name, values.tolist())
 
 
 def _objects(name: str, values: NDArray[Any]) -> RawColumn:
@@ -57,8 +57,8 @@ def _objects(name: str, values: NDArray[Any]) -> RawColumn:
     try:
         series = pl.Series(name, values, dtype=pl.String, strict=True)
     except Exception:  # NaN among the text, or other types: one by one
-        return objects(name, values.tolist())
-    return normal(name, series)
+        return raw_from_objects(name, values.tolist())
+    return to_raw(series)
 
 
 def _strings(name: str, series: Any) -> RawColumn:
@@ -73,16 +73,16 @@ def _masked(name: str, series: Any) -> RawColumn:
     letter = series.dtype.kind
     kind = {"b": np.bool_, "f": np.float64, "u": np.uint64}.get(letter, np.int64)
     values = series.array.to_numpy(dtype=kind, na_value=kind(0))
-    return normal(name, nulled(pl.Series(name, values), pl.Series(np.asarray(series.isna()))))
+    return to_raw(set_null(pl.Series(name, values), pl.Series(np.asarray(series.isna()))))
 
 
 def _categories(name: str, series: Any) -> RawColumn:
     codes = series.cat.codes.to_numpy()
-    labels = objects(name, series.cat.categories.tolist())
+    labels = raw_from_objects(name, series.cat.categories.tolist())
     if labels.values is None:
-        return nested(name, len(codes))
+        return unusable(name, len(codes))
     rows = pl.Series(codes.astype(np.int64))
-    values = labels.values.gather(nulled(rows, rows < 0)).alias(name)
+    values = labels.values.gather(set_null(rows, rows < 0)).alias(name)
     order = tuple(labels.values.to_list()) if series.cat.ordered else ()
     return RawColumn(name, values, order, category=True, note=labels.note)
 
@@ -96,7 +96,7 @@ def _sparse(name: str, series: Any) -> RawColumn:
 
 
 def _arrow(name: str, series: Any) -> RawColumn:
-    return normal(name, pl.Series(name, pl.from_arrow(series.array.__arrow_array__())))
+    return to_raw(pl.Series(name, pl.from_arrow(series.array.__arrow_array__())))
 
 
 _CONVERSIONS: dict[str, Callable[[str, Any], RawColumn]] = {

@@ -45,7 +45,10 @@ class EncodedParquet:
         """Return the rows from ``start`` to ``stop`` of some columns."""
         frame = self.files.read(columns, start, stop)
         return Table(
-            self.name, "parquet", frame.height, {name: self.encodings[name].column(frame[name]) for name in columns}
+            self.name,
+            "parquet",
+            frame.height,
+            {name: self.encodings[name].encode_series(frame[name]) for name in columns},
         )
 
 
@@ -59,7 +62,7 @@ class StreamedColumn(Column):
     block: int
     reader: Reader
     _distinct: int | None
-    _ends: tuple[float, float] | None
+    _constant: bool
     _sets: bool
 
     def __init__(self, encoding: Encoding, reader: Reader, n_rows: int, block: int) -> None:
@@ -71,7 +74,7 @@ class StreamedColumn(Column):
             "levels": encoding.levels,
             "number": encoding.number,
         }
-        kept = {"n_rows": n_rows, "block": block, "reader": reader, "_ends": encoding.ends}
+        kept = {"n_rows": n_rows, "block": block, "reader": reader, "_constant": encoding.constant}
         distinct = None if encoding.hashed is None else encoding.hashed.distinct
         for field, value in (given | kept | {"_distinct": distinct, "_sets": encoding.items is not None}).items():
             object.__setattr__(self, field, value)
@@ -99,9 +102,7 @@ class StreamedColumn(Column):
     @property
     def constant(self) -> bool:
         """Whether all values that are there are the same."""
-        if self.is_number:
-            return self._ends is None or self._ends[0] == self._ends[1]
-        return (self.distinct or 0) < 2
+        return self._constant if self.is_number else (self.distinct or 0) < 2
 
     def part(self, start: int, stop: int) -> Column:
         """Return the rows from ``start`` to ``stop``, in memory."""

@@ -7,16 +7,15 @@ which everything else reads. Whoever has machines that all see the files can lea
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtest.data.columns.declared import Declared
-from fairtest.data.columns.description import Description
-from fairtest.data.columns.distinct import Distinct, Tally
-from fairtest.data.reading.frames import first_line
-from fairtest.data.reading.readers import values_for_missing
+from fairtest.data.columns.declared import DeclaredKinds
+from fairtest.data.columns.distinct import Distinct
+from fairtest.data.reading.files import is_parquet, opening, path_of
+from fairtest.data.reading.raw import missing_markers
+from fairtest.data.streaming.describe import FileColumn
 from fairtest.data.streaming.parquet import ParquetFiles
 from fairtest.data.streaming.scratch import Scratch, on_disk
 from fairtest.data.streaming.store import ColumnStore
@@ -25,7 +24,8 @@ from fairtest.data.table import Table
 from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     import polars as pl
 
@@ -67,19 +67,20 @@ def stream_table(
     block
         How many rows are read at once, if the memory is not to decide.
     """
-    declared = Declared.of(categorical=categorical, numeric=numeric, ordered=ordered)
-    absent = values_for_missing(missing)
-    path = _path(data)
+    declared = DeclaredKinds.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    markers = missing_markers(missing)
+    path = _parquet_path(data)
     files = ParquetFiles.at(path)
-    declared.check(files.schema)
+    declared.check_columns(files.schema)
     blocks = _Blocks(files, memory, block)
     scratch = Scratch()
-    encodings = _described(files, blocks, declared, absent, memory // LEVELS_SHARE, scratch)
-    called = name or path.name or str(path)
-    parquet = EncodedParquet(called, files, encodings)
-    reader: Reader = _stored(parquet, blocks, scratch) if store else parquet
+    new_distinct = partial(Distinct, memory // LEVELS_SHARE, scratch)
+    encodings = _describe(files, blocks, declared, markers, new_distinct)
+    title = name or path.name or str(path)
+    parquet = EncodedParquet(title, files, encodings)
+    reader: Reader = _store(parquet, blocks, scratch) if store else parquet
     columns = {n: StreamedColumn(e, reader, files.n_rows, blocks.rows) for n, e in encodings.items()}
-    return Table(called, "parquet", files.n_rows, columns, blocks.rows)
+    return Table(title, "parquet", files.n_rows, columns, blocks.rows)
 
 
 class _Blocks:
@@ -104,46 +105,47 @@ class _Blocks:
             yield self._files.read(columns, start, min(start + self.rows, self._files.n_rows))
 
 
-def _described(
-    files: ParquetFiles, blocks: _Blocks, declared: Declared, missing: list[object], size: int, scratch: Scratch
+def _describe(
+    files: ParquetFiles,
+    blocks: _Blocks,
+    declared: DeclaredKinds,
+    markers: tuple[object, ...],
+    new_distinct: Callable[[], Distinct],
 ) -> dict[str, Encoding]:
-    distinct = partial(Distinct, size, lambda: Tally(scratch.new()))
-    found: dict[str, Encoding] = {}
+    """Read all rows once, and return how each column is encoded."""
+    encodings: dict[str, Encoding] = {}
     for names in blocks.groups():
-        descriptions = {n: Description(n, files.schema[n], declared, missing, distinct) for n in names}
+        columns = {n: FileColumn(n, files.schema[n], declared, markers, new_distinct) for n in names}
         with on_disk():
             for frame in blocks.read(names):
-                for name, description in descriptions.items():
-                    description.add(frame[name])
-        found |= {name: description.encoding() for name, description in descriptions.items()}
-    return found
+                for name, column in columns.items():
+                    column.add(frame[name])
+        encodings |= {name: column.encoding() for name, column in columns.items()}
+    return encodings
 
 
-def _stored(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> ColumnStore:
+def _store(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> ColumnStore:
+    """Read all rows again, and write them encoded to scratch files."""
     rows = parquet.files.n_rows
     scratch.check_room(rows * sum(e.dtype.itemsize for e in parquet.encodings.values()))
     store = ColumnStore(parquet.name, parquet.encodings, scratch)
     for names in blocks.groups():
         for frame in blocks.read(names):
             for name in names:
-                store.append([parquet.encodings[name].column(frame[name])])
+                store.append([parquet.encodings[name].encode_series(frame[name])])
     return store
 
 
-def _path(data: Any) -> Path:
-    if not isinstance(data, str | os.PathLike):
+def _parquet_path(data: Any) -> Path:
+    path = path_of(data)
+    if path is None:
         raise InputError(
             f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files. A frame is in memory "
             f"already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
             "(pandas) and give the path."
         )
-    path = Path(os.fsdecode(data))
-    try:
-        fits = path.is_dir() or _begins_like_parquet(path)
-    except FileNotFoundError:
-        raise InputError(f"There is no file {str(path.absolute())!r}. Check the path.") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"The file {str(path)[:200]!r} cannot be read: {first_line(error)}") from error
+    with opening(path):
+        fits = is_parquet(path)
     if not fits:
         raise InputError(
             f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files, and {path} is not one. "
@@ -153,17 +155,9 @@ def _path(data: Any) -> Path:
     return path
 
 
-def is_parquet(data: Any) -> bool:
+def can_stream(data: Any) -> bool:
     """Whether data is the path of a Parquet file or of a folder, which can be read by parts."""
-    if not isinstance(data, str | os.PathLike):
-        return False
-    path = Path(os.fsdecode(data))
-    try:
-        return path.is_dir() or _begins_like_parquet(path)
-    except (OSError, ValueError):
-        return False  # whoever reads it says what is wrong
-
-
-def _begins_like_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
+    path = path_of(data)
+    with suppress(OSError, ValueError):  # whoever reads it says what is wrong
+        return path is not None and is_parquet(path)
+    return False
