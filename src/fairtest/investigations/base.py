@@ -5,20 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, UsageError, argument, setting, the
+from fairtest.investigations.column_notes import column_note
 from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
+from fairtest.model.names import Names
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.data.variables import Variable
+    from fairtest.model.report import ColumnNote, ErrorNote, LabelSettings
     from fairtest.model.results import Results, Training
 
     Metrics: TypeAlias = Mapping[str | tuple[str, ...], str | Metric] | str | Metric | None
@@ -91,6 +94,41 @@ class Investigation(ABC):
     def output_role(self, name: str) -> str:  # noqa: ARG002 - other investigations have several
         """Return what one of the output columns is."""
         return "output"
+
+    @property
+    def names(self) -> Names:
+        """How the people and what happens to them are spoken of, in the user's words."""
+        words = self.source.words
+        return Names(labels=words.groups, people=words.people, columns=words.columns)
+
+    @property
+    def error_note(self) -> ErrorNote | None:
+        """What the report says of the errors it is about; None where it is about none."""
+        return None
+
+    @property
+    def label_settings(self) -> LabelSettings | None:
+        """What the report says of the labels that were looked at; None where there is one output."""
+        return None
+
+    def column_notes(self) -> tuple[ColumnNote, ...]:
+        """Return how each column was understood and used."""
+        return tuple(column_note(self, column) for column in self.source.table.columns.values())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make the investigation again, as plain data.
+
+        Attributes that were added to explain what was found are not among them.
+        """
+        added = {*self.implied, *self.explained_by}
+        return {
+            "protected": [list(group) for group in self.groups],
+            "output": self.output_name,
+            "contextual": self.contextual,
+            "explanatory": [name for name in self.explanatory if name not in added],
+            "metrics": {q.protected.name: q.metric.name for q in self.questions},
+            "exclude": self.exclude,
+        }
 
     @property
     def title(self) -> str:

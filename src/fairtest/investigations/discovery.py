@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.data.labels import label_columns, labels_of
 from fairtest.data.source import DataSource
@@ -11,6 +11,7 @@ from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, in_python, the
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.question import Question
+from fairtest.model.report import ColumnNote, LabelSettings
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -109,6 +110,23 @@ class Discovery(Investigation):
     def output_kind(self) -> Kind:
         """The kind of each label: people have it or not."""
         return Kind.BINARY
+
+    @property
+    def label_settings(self) -> LabelSettings:
+        """Which labels were looked at."""
+        return LabelSettings(len(self.labels), self.top_k, self.min_people, self.separator)
+
+    def column_notes(self) -> tuple[ColumnNote, ...]:
+        """Return how each column was used; the columns of labels are one entry."""
+        others = (note for note in super().column_notes() if note.name not in self.outputs)
+        reason = f"{len(self.labels):,} different" if len(self.outputs) == 1 else "a column for each"
+        missing = int(self.labels.missing.size)
+        return (*others, ColumnNote(self.output_name, "labels", "output", reason, missing))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make the investigation again; the output is all of its columns."""
+        own = {"top_k": self.top_k, "separator": self.separator, "min_people": self.min_people}
+        return {**super().arguments(), "output": self.output.columns, **own}
 
     def _output(self) -> Variable:
         parts = tuple(Part(column, ()) for column in self._columns)

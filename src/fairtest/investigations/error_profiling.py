@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.exceptions import InputError, argument, setting, the
@@ -10,6 +11,8 @@ from fairtest.investigations.errors import by_error
 from fairtest.investigations.notions import by_notion, named_notion
 from fairtest.investigations.profiles import Pair
 from fairtest.metrics.choice import unsigned_metric
+from fairtest.model.names import level_words
+from fairtest.model.report import ErrorNote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Metrics
     from fairtest.investigations.profiles import Profile
     from fairtest.metrics.registry import Metric
+    from fairtest.model.names import Names
 
 
 class ErrorProfiling(Investigation):
@@ -126,6 +130,37 @@ class ErrorProfiling(Investigation):
     def _usual_metric(self, protected: Variable) -> Metric | None:
         """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel."""
         return unsigned_metric(protected.kind, self.output.kind) if self.profile.given else None
+
+    @property
+    def names(self) -> Names:
+        """How the people and their errors are spoken of."""
+        names, profile = super().names, self.profile
+        among = profile.among
+        some = None if among is None else f"{names.column(among.column)} = {level_words(among.value)}"
+        average = None if profile.average is None else f"{names.column(self.output_name)} {profile.average}"
+        return replace(names, some=some, outcomes=profile.outcomes, average=average)
+
+    @property
+    def error_note(self) -> ErrorNote:
+        """What the errors are, in words that name the columns."""
+        profile, among = self.profile, self.profile.among
+        return ErrorNote(
+            truth=self.ground_truth,
+            error=self.error,
+            notion=self.notion,
+            measured=profile.variable.name,
+            subject=profile.subject,
+            meaning=profile.meaning,
+            positive=profile.positive,
+            among=None if among is None else (among.value, among.other),
+        )
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make the investigation again; a function is no data, and only named."""
+        given = {"error": self.asked_error, "notion": self.notion}
+        if callable(self.asked_error):
+            given = {"function": getattr(self.asked_error, "__name__", "a function")}
+        return {**super().arguments(), "ground_truth": self.ground_truth, **given}
 
     def output_role(self, name: str) -> str:
         """Return which of the two a column is."""

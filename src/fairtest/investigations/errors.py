@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,13 +18,16 @@ from fairtest.investigations.predicted_labels import (
     FALSE_NEGATIVE,
     FALSE_POSITIVE,
     INCORRECT,
+    JUDGEMENTS,
     judged,
     pair,
+    pair_words,
     positive_of,
     same,
 )
 from fairtest.investigations.profiles import Profile
 from fairtest.investigations.roles import MOST_LEVELS
+from fairtest.model.names import level_words, spoken
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     StandIns: TypeAlias = tuple[Level, ...] | None
 
 OwnError: TypeAlias = Callable[[Any, Any], Any]
+
+OWN_MEANING = "computed from {predicted} and {truth} by a function of this project’s own"
 
 
 def default_error(both: Pair) -> str:
@@ -61,7 +67,8 @@ def _class(both: Pair) -> Profile:
     labels = both.labels(setting("error", "class"))
     name = f"error of {both.prediction.name}"
     if len(labels.known) != 2:
-        return Profile(varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name), name)
+        variable = varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name)
+        return Profile(variable, name, both.name_columns("whether {predicted} is {truth}"), outcomes=JUDGEMENTS)
     negative, positive = labels.negative_and_positive(both.source, setting("error", "class"))
 
     def judgement(predicted: Level, truth: Level) -> str:
@@ -70,7 +77,14 @@ def _class(both: Pair) -> Profile:
         return FALSE_POSITIVE if same(truth, negative) else FALSE_NEGATIVE
 
     order = (CORRECT, FALSE_POSITIVE, FALSE_NEGATIVE)
-    return Profile(varying(judged(name, labels, judgement, both.source, order), name), name, positive=positive)
+    variable = varying(judged(name, labels, judgement, both.source, order), name)
+    return Profile(variable, name, mistakes_of(both, positive), positive=positive, outcomes=JUDGEMENTS)
+
+
+def mistakes_of(both: Pair, positive: Level) -> str:
+    """Return what the two mistakes are."""
+    predicted = f"{spoken(both.prediction.name)} = {level_words(positive)}"
+    return f"a false positive is {predicted} where {spoken(both.truth.name)} is not, a false negative the reverse"
 
 
 def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variable:
@@ -90,7 +104,10 @@ def _confusion(both: Pair) -> Profile:
             f"{setting('error', 'confusion')} makes {len(variable.levels):,} pairs of prediction and truth; at most "
             f"{MOST_LEVELS} can be compared. Use {setting('error', 'class')}, or group the labels."
         )
-    return Profile(varying(variable, name), name)
+    columns = (both.prediction, both.truth)
+    outcomes = {pair(p, t): pair_words(columns, (p, t)) for p in columns[0].levels for t in columns[1].levels}
+    meaning = both.name_columns("the pair of {predicted} and {truth}")
+    return Profile(varying(variable, name), name, meaning, outcomes=outcomes)
 
 
 def varying(variable: Variable, subject: str, among: Among | None = None) -> Variable:
@@ -102,10 +119,13 @@ def varying(variable: Variable, subject: str, among: Among | None = None) -> Var
     return variable
 
 
-def _number_error(words: str, function: OwnError) -> Callable[[Pair], Profile]:
+def _number_error(
+    words: str, function: OwnError, meaning: str, average: str | None = None
+) -> Callable[[Pair], Profile]:
     def profile(both: Pair) -> Profile:
         stand_ins = tuple(_as_numbers(c, setting("error", words)) for c in (both.prediction, both.truth))
-        return number_profile(both, f"{words} error of {both.prediction.name}", function, stand_ins)
+        name = f"{words} error of {both.prediction.name}"
+        return replace(number_profile(both, name, meaning, function, stand_ins), average=average)
 
     return profile
 
@@ -123,7 +143,7 @@ def _as_numbers(column: Column, wanted: str) -> StandIns:
     return tuple(float(v) for v in column.levels)  # type: ignore[arg-type]
 
 
-def _probability_error(words: str, name: str, function: OwnError) -> Callable[[Pair], Profile]:
+def _probability_error(words: str, name: str, function: OwnError, meaning: str) -> Callable[[Pair], Profile]:
     def profile(both: Pair) -> Profile:
         wanted = setting("error", words)
         predicted = _as_numbers(both.prediction, wanted)
@@ -134,9 +154,8 @@ def _probability_error(words: str, name: str, function: OwnError) -> Callable[[P
                 f"{wanted} needs probabilities, and {both.prediction.name!r} runs from {low:g} to {high:g}. They must "
                 "be between 0 and 1."
             )
-        return number_profile(
-            both, f"{name} of {both.prediction.name}", function, (predicted, zero_or_one(both, wanted))
-        )
+        stand_ins = (predicted, zero_or_one(both, wanted))
+        return number_profile(both, f"{name} of {both.prediction.name}", meaning, function, stand_ins)
 
     return profile
 
@@ -159,7 +178,7 @@ def zero_or_one(both: Pair, wanted: str) -> StandIns:
     return tuple(float(v == positive) for v in truth.levels)
 
 
-def number_profile(both: Pair, name: str, function: OwnError, stand_ins: tuple[StandIns, ...]) -> Profile:
+def number_profile(both: Pair, name: str, meaning: str, function: OwnError, stand_ins: tuple[StandIns, ...]) -> Profile:
     """Return an error that is a number, computed from prediction and truth."""
     measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
     variable = computed(name, measure, both.source.table)
@@ -171,7 +190,7 @@ def number_profile(both: Pair, name: str, function: OwnError, stand_ins: tuple[S
         )
     if len(ends) == 1:
         raise InputError(f"The {name} is {ends.pop():g} for everybody. There is nothing to profile.")
-    return Profile(variable, name)
+    return Profile(variable, name, both.name_columns(meaning))
 
 
 def _own(both: Pair, name: str, function: OwnError) -> Profile:
@@ -182,11 +201,11 @@ def _own(both: Pair, name: str, function: OwnError) -> Profile:
     seen = [_judged(measure, block) for _, block in both.source.table.blocks(measure.columns)]
     title = f"{name} of {both.prediction.name}"
     if any(found.dtype != bool for found in seen):
-        return number_profile(both, title, function, stand_ins)
+        return number_profile(both, title, OWN_MEANING, function, stand_ins)
     part = Part(title, (False, True), (0.5,), measure)
     levels = tuple(bool(v) for v in np.unique(np.concatenate(seen)))
     variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
-    return Profile(varying(variable, title), title)
+    return Profile(varying(variable, title), title, both.name_columns(OWN_MEANING))
 
 
 def _judged(measure: Measure, table: Table) -> Any:
@@ -228,11 +247,34 @@ def _tried(function: OwnError, arguments: list[Any], people: int) -> Any:
 
 
 ERRORS: dict[str, Callable[[Pair], Profile]] = {
-    "absolute": _number_error("absolute", measures.absolute),
-    "squared": _number_error("squared", measures.squared),
-    "signed": _number_error("signed", measures.signed),
-    "log-loss": _probability_error("log-loss", "log-loss", measures.log_loss),
-    "brier": _probability_error("brier", "Brier score", measures.brier),
+    "absolute": _number_error(
+        "absolute",
+        measures.absolute,
+        "how far {predicted} is from {truth}, in either direction",
+        average="is off by",
+    ),
+    "squared": _number_error(
+        "squared",
+        measures.squared,
+        "the square of {predicted} minus {truth}, in which large errors weigh more",
+    ),
+    "signed": _number_error(
+        "signed",
+        measures.signed,
+        "{predicted} minus {truth}, above 0 where the prediction is too high",
+    ),
+    "log-loss": _probability_error(
+        "log-loss",
+        "log-loss",
+        measures.log_loss,
+        "minus the logarithm of the probability that {predicted} gave to what happened",
+    ),
+    "brier": _probability_error(
+        "brier",
+        "Brier score",
+        measures.brier,
+        "the square of how far the probability {predicted} is from what happened (0 or 1)",
+    ),
     "class": _class,
     "confusion": _confusion,
 }

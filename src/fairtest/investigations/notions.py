@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 from fairtest.data import measures
 from fairtest.exceptions import InputError, setting, unknown_name
-from fairtest.investigations.errors import number_profile, plain_name, right_or_wrong, varying, zero_or_one
-from fairtest.investigations.predicted_labels import CORRECT, FALSE_NEGATIVE, FALSE_POSITIVE, INCORRECT, judged, same
+from fairtest.investigations.errors import mistakes_of, number_profile, plain_name, right_or_wrong, varying, zero_or_one
+from fairtest.investigations.predicted_labels import (
+    CORRECT,
+    FALSE_NEGATIVE,
+    FALSE_POSITIVE,
+    INCORRECT,
+    JUDGEMENTS,
+    judged,
+    same,
+)
 from fairtest.investigations.profiles import Among, Profile
 from fairtest.investigations.roles import output_variable
+from fairtest.model.names import level_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +70,11 @@ def _rate_of(mistake: str) -> Callable[[Pair], Profile]:
         variable = judged(f"error of {both.prediction.name}", labels, judgement, both.source, (CORRECT, mistake))
         everyone = right_or_wrong(both, labels, (CORRECT, INCORRECT))
         variable = varying(variable, subject, among)
-        return Profile(variable, subject, among=among, everyone=everyone, positive=positive)
+        who = both.name_columns("the share of mistakes among people with {truth}")
+        meaning = f"{who} = {level_words(value)}; {mistakes_of(both, positive)}"
+        return Profile(
+            variable, subject, meaning, among=among, everyone=everyone, positive=positive, outcomes=JUDGEMENTS
+        )
 
     return profile
 
@@ -69,12 +82,14 @@ def _rate_of(mistake: str) -> Callable[[Pair], Profile]:
 def _accuracy(both: Pair) -> Profile:
     subject = f"accuracy of {both.prediction.name}"
     variable = right_or_wrong(both, both.labels("notion='accuracy'"), (INCORRECT, CORRECT))
-    return Profile(varying(variable, subject), subject)
+    meaning = both.name_columns("the share of people for whom {predicted} is {truth}")
+    return Profile(varying(variable, subject), subject, meaning, outcomes=JUDGEMENTS)
 
 
 def _selection(both: Pair) -> Profile:
     labels = both.labels("notion='selection-rate'")
-    return Profile(_prediction(both, labels), f"selection rate of {both.prediction.name}")
+    meaning = both.name_columns("{predicted} itself, whatever the {truth}")
+    return Profile(_prediction(both, labels), f"selection rate of {both.prediction.name}", meaning)
 
 
 def _prediction(both: Pair, labels: Labels | None) -> Variable:
@@ -106,14 +121,16 @@ def _labels_if_any(both: Pair) -> Labels | None:
 
 def _equalized_odds(both: Pair) -> Profile:
     variable = _prediction(both, _labels_if_any(both))
-    return Profile(variable, variable.name, given=(both.truth.name,))
+    meaning = both.name_columns("{predicted}, compared among people with the same {truth}")
+    return Profile(variable, variable.name, meaning, given=(both.truth.name,))
 
 
-def _truth_given_prediction(both: Pair, labels: Labels | None) -> Profile:
+def _truth_given_prediction(both: Pair, labels: Labels | None, about: str = "") -> Profile:
     variable = output_variable(both.source, both.truth.name)
     if labels is not None:
         variable = _towards(both, variable, labels)
-    return Profile(variable, variable.name, given=(both.prediction.name,))
+    meaning = both.name_columns(f"{{truth}}, compared among people with {about}the same {{predicted}}")
+    return Profile(variable, variable.name, meaning, given=(both.prediction.name,))
 
 
 def _predictive_parity(both: Pair) -> Profile:
@@ -132,11 +149,12 @@ def _calibration(both: Pair) -> Profile:
     The difference between prediction and truth is free of that, so it is compared wherever it has a meaning.
     """
     if not both.prediction.is_number or not (both.are_probabilities or both.truth.is_number):
-        return _truth_given_prediction(both, _labels_if_any(both))
+        return _truth_given_prediction(both, _labels_if_any(both), "about ")
     truth = None if both.truth.is_number else zero_or_one(both, "notion='calibration'")
     name = f"signed error of {both.prediction.name}"
-    profile = number_profile(both, name, measures.signed, (None, truth))
-    return Profile(profile.variable, name, given=(both.prediction.name,))
+    meaning = "{predicted} minus {truth} (0 on average where it is right), among people with about the same {predicted}"
+    profile = number_profile(both, name, meaning, measures.signed, (None, truth))
+    return replace(profile, given=(both.prediction.name,))
 
 
 NOTIONS: dict[str, Callable[[Pair], Profile]] = {

@@ -11,6 +11,7 @@ from fairtest.data.streaming.blocks import level_counts
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, argument, setting, unquoted
 from fairtest.investigations.roles import few_levels, value_effects_are_about
+from fairtest.model.names import OutcomeWords, level_words, spoken
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 CORRECT, INCORRECT = "Correct", "Incorrect"
 FALSE_POSITIVE, FALSE_NEGATIVE = "False positive", "False negative"
+
+JUDGEMENTS = {
+    CORRECT: OutcomeWords("get a correct prediction", "the share of correct predictions"),
+    INCORRECT: OutcomeWords("get a wrong prediction", "the share of wrong predictions"),
+    FALSE_POSITIVE: OutcomeWords("get a false positive", "the share of false positives"),
+    FALSE_NEGATIVE: OutcomeWords("get a false negative", "the share of false negatives"),
+}
 
 
 def same(predicted: Level, truth: Level) -> bool:
@@ -45,6 +53,12 @@ def _key(label: Level) -> str:
 def pair(predicted: Level, truth: Level) -> str:
     """Return the name of a cell of the confusion matrix."""
     return f"{predicted} → {truth}"
+
+
+def pair_words(columns: Sequence[Column], labels: Sequence[Level]) -> OutcomeWords:
+    """Return what a sentence says of the people in a cell of the confusion matrix."""
+    both = " and ".join(f"{spoken(c.name)} = {level_words(v)}" for c, v in zip(columns, labels, strict=True))
+    return OutcomeWords(f"have {both}", f"the share with {both}")
 
 
 @dataclass(frozen=True, eq=False)

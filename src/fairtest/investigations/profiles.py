@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairtest.data.streaming.blocks import ends_of
 from fairtest.exceptions import unquoted
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
+from fairtest.model.names import spoken
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtest.data.source import DataSource
     from fairtest.data.table import Column
     from fairtest.data.variables import Variable
+    from fairtest.model.names import OutcomeWords
     from fairtest.types import Level
 
 
@@ -42,14 +46,21 @@ class Profile:
         The variable before it was restricted to them.
     positive
         The label that a false positive wrongly gives, where there are two.
+    meaning
+        What it is for a reader who does not know the word, naming the columns.
+    outcomes, average
+        How a sentence tells of its levels, and of the mean of a number; nothing where it needs no words of its own.
     """
 
     variable: Variable
     subject: str
+    meaning: str
     given: tuple[str, ...] = ()
     among: Among | None = None
     everyone: Variable | None = None
     positive: Level | None = None
+    outcomes: Mapping[str, OutcomeWords] = field(default_factory=dict)
+    average: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,10 @@ class Pair:
     def of(cls, source: DataSource, prediction: str, truth: str) -> Pair:
         """Return the two columns after checking that they can be used."""
         return cls(source, usable(source, prediction, "output"), usable(source, truth, unquoted("ground_truth")))
+
+    def name_columns(self, words: str) -> str:
+        """Return words with the two columns in place of ``{predicted}`` and ``{truth}``."""
+        return words.format(predicted=spoken(self.prediction.name), truth=spoken(self.truth.name))
 
     def labels(self, wanted: str) -> Labels:
         """Return them as labels."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.roles import output_variable
+from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from fairtest.data.variables import Variable
+    from fairtest.model.names import Names
 
 
 class Testing(Investigation):
@@ -46,3 +49,9 @@ class Testing(Investigation):
 
     def _output(self) -> Variable:
         return output_variable(self.source, self.output_name)
+
+    @property
+    def names(self) -> Names:
+        """How the people and what happens to them are spoken of; an outcome is one of two values."""
+        binary = self.output.kind is Kind.BINARY
+        return replace(super().names, outcome=self.source.words.outcome_of(self.output_name) if binary else None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, argument, in_question
+from fairtest.investigations.batch import as_batch, check_trained_together, title_in
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
@@ -15,14 +16,11 @@ from fairtest.model.plans import WIDEST, TestingPlan, TestingRun, TrainingPlan, 
 from fairtest.model.results import Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
-    as_batch,
     check_joint,
-    check_trained_together,
     chosen_correction,
     counted_in_full,
     min_people,
     search_notes,
-    title_in,
     undivided,
     unused_choices,
 )

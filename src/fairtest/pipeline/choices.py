@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, UsageError, setting, unquoted
+from fairtest.exceptions import InputError, setting, unquoted
 from fairtest.inference.influence import is_scored
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.investigations.base import Investigation
-from fairtest.investigations.discovery import Discovery
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -17,44 +15,9 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.investigations.base import Investigation
     from fairtest.model.plans import TestingPlan, TrainingPlan
     from fairtest.model.results import Training
-
-
-def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[Investigation]:
-    """Return the investigations as a list, all on the same source."""
-    batch = [investigations] if isinstance(investigations, Investigation) else list(investigations or ())
-    if not batch:
-        raise InputError("There is no investigation. Give at least one: train([Testing(source, ...)]).")
-    for each in batch:
-        if not isinstance(each, Investigation):
-            raise InputError(
-                f"Investigations must be Testing, ErrorProfiling, … objects. Got {type(each).__name__} instead."
-            )
-        if each.source is not batch[0].source:
-            raise InputError("Investigations of one batch must have the same DataSource: they share its test set.")
-    return batch
-
-
-def title_in(batch: Sequence[Investigation], investigation: Investigation) -> str:
-    """Return how an error says which investigation of a batch it is about; nothing where there is only one."""
-    if len(batch) == 1:
-        return ""
-    place = next(i for i, each in enumerate(batch, start=1) if each is investigation)
-    return f"Investigation {place} of {len(batch)} ({investigation.title})"
-
-
-def check_trained_together(batch: Sequence[Investigation]) -> None:
-    """Raise if a context of one investigation speaks of the output of another."""
-    for each in batch:
-        others = frozenset[str]().union(*(o.outputs for o in batch if o is not each))
-        for found in each.require_training("test").found:
-            for context in found.contexts:
-                if shared := context.columns & others:
-                    raise UsageError(
-                        f"The contexts of one investigation speak of {', '.join(sorted(shared))}, the output of "
-                        "another. What is tested together must be trained together: train([a, b]), then test([a, b])."
-                    )
 
 
 def min_people(source: DataSource, plan: TrainingPlan) -> float:
@@ -99,7 +62,7 @@ def chosen_correction(plan: TestingPlan, *, split: bool = True) -> Correction:
 
 def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
     """Raise where the correction needs to know how hypotheses depend on each other and nobody does."""
-    if correction.joint and any(isinstance(each, Discovery) for each in batch):
+    if correction.joint and any(each.label_settings is not None for each in batch):
         raise InputError(
             f"The correction {correction.name!r} draws all hypotheses together, which is not offered for the many "
             "labels of a Discovery. Use 'pooled' or 'holm'."

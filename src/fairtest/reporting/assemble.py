@@ -9,25 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from fairtest.data.axes import MOST_LEVELS
-from fairtest.investigations.discovery import Discovery
+from fairtest.investigations.column_notes import strata_names
 from fairtest.metrics.choice import scale_for
 from fairtest.model.report import (
     AttributeReport,
-    ColumnNote,
     DataInfo,
-    LabelSettings,
     Report,
     Settings,
 )
-from fairtest.reporting.words.error_words import error_note, names_for
 from fairtest.reporting.words.simpson import simpson_note
 from fairtest.reporting.words.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
-    from fairtest.data.table import Column
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
@@ -59,18 +54,11 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         family=results.family,
         notes=results.notes,
         reuse=results.test.reuse,
-        errors=error_note(investigation),
-        labels=_labels(investigation),
-        names=names_for(investigation),
+        errors=investigation.error_note,
+        labels=investigation.label_settings,
+        names=investigation.names,
         versions=(("Python", platform.python_version()), ("NumPy", np.__version__), ("SciPy", scipy.__version__)),
     )
-
-
-def _labels(investigation: Investigation) -> LabelSettings | None:
-    if not isinstance(investigation, Discovery):
-        return None
-    asked = investigation
-    return LabelSettings(len(asked.labels), asked.top_k, asked.min_people, asked.separator)
 
 
 def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
@@ -90,7 +78,7 @@ def _attribute(
 ) -> AttributeReport:
     level = results.test.level
     protected = question.protected
-    names, given = names_for(investigation), _strata_names(investigation)
+    names, given = investigation.names, strata_names(investigation.strata)
 
     def worded(finding: Finding) -> Finding:
         population = found.parts[finding.output].population if found.parts else found.population
@@ -148,84 +136,19 @@ def _data(investigation: Investigation, number: int) -> DataInfo:
         test=source.holdout.sizes[number],
         fingerprint=source.fingerprint,
         library=source.table.library,
-        columns=_columns(investigation),
+        columns=investigation.column_notes(),
     )
-
-
-def _columns(investigation: Investigation) -> tuple[ColumnNote, ...]:
-    """Return how each column was used; the columns of labels are one entry."""
-    columns = investigation.source.table.columns.values()
-    if not isinstance(investigation, Discovery):
-        return tuple(_column(investigation, c) for c in columns)
-    held, labels = investigation.outputs, investigation.labels
-    reason = f"{len(labels):,} different" if len(held) == 1 else "a column for each"
-    together = ColumnNote(investigation.output_name, "labels", "output", reason, int(labels.missing.size))
-    return (*(_column(investigation, c) for c in columns if c.name not in held), together)
-
-
-def _column(investigation: Investigation, column: Column) -> ColumnNote:
-    role, note = _role(investigation, column)
-    return ColumnNote(column.name, column.kind.value, role, column.reason, column.missing, note)
-
-
-def _role(investigation: Investigation, column: Column) -> tuple[str, str]:
-    name = column.name
-    if any(name in group for group in investigation.groups):
-        return "protected", ""
-    if name in investigation.outputs:
-        given = f"conditioned on; {_bins(investigation, name)}" if name in investigation.explanatory else ""
-        return investigation.output_role(name), given.rstrip("; ")
-    if name in investigation.explanatory:
-        return "explanatory", _bins(investigation, name)
-    if column.kind is Kind.IDENTIFIER:
-        return "left out", f"an identifier, not a context: {column.reason}"
-    if name in investigation.exclude:
-        return "left out", "excluded by the user"
-    if investigation.contextual is not None and name not in investigation.contextual:
-        return "left out", "not among the contextual attributes named"
-    if column.constant and not column.missing:
-        return "left out", "constant"
-    if len(column.levels) > MOST_LEVELS:
-        return "contextual", f"its {MOST_LEVELS} most frequent values; the rarer ones are pooled"
-    return "contextual", ""
-
-
-def _strata_names(investigation: Investigation) -> tuple[str, ...]:
-    """Return the explanatory attributes, numbers with how many bins they are in."""
-    if investigation.strata is None:
-        return ()
-    return tuple(
-        p.column if p.thresholds is None else f"{p.column} (in {len(p.levels)} bins)"
-        for p in investigation.strata.parts
-    )
-
-
-def _bins(investigation: Investigation, name: str) -> str:
-    assert investigation.strata is not None
-    part = next(p for p in investigation.strata.parts if p.column == name)
-    if part.thresholds is None:
-        return ""
-    return "in bins: " + "; ".join(str(level) for level in part.levels)
 
 
 def _settings(investigation: Investigation, results: Results) -> Settings:
-    source, train, test = investigation.source, results.training, results.test
+    source, plan = investigation.source, results.test.plan
+    chosen = {name: getattr(p, name) for p in (results.training, plan) for name in (o.name for o in p.options())}
     return Settings(
         conf=source.conf,
-        level=test.level,
+        level=results.test.level,
         budget=source.budget.size,
-        set=test.number,
+        set=results.test.number,
         train_size=source.train_size,
         seed=source.seed,
-        preset=test.plan.preset,
-        max_depth=train.max_depth,
-        min_size=train.min_size,
-        correction=test.correction,
-        search=train.search,
-        score=train.score,
-        aggregate=train.aggregate,
-        method=test.plan.method,
-        tolerance=test.plan.tolerance,
-        trees=train.trees,
-        attributes_per_node=train.attributes_per_node,
+        **{**chosen, "correction": results.test.correction},
     )

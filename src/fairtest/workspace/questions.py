@@ -20,29 +20,13 @@ _KINDS: dict[str, type[Investigation]] = {kind.kind: kind for kind in (Testing, 
 
 def question_of(investigation: Investigation, declared: dict[str, Any]) -> str:
     """Return the arguments of an investigation as JSON, with what was declared about the columns of its source."""
-    added = {*investigation.implied, *investigation.explained_by}
-    arguments: dict[str, Any] = {
-        "protected": [list(group) for group in investigation.groups],
-        "output": investigation.output_name,
-        "contextual": investigation.contextual,
-        "explanatory": [name for name in investigation.explanatory if name not in added],
-        "metrics": {q.protected.name: q.metric.name for q in investigation.questions},
-        "exclude": investigation.exclude,
+    question = {
+        "kind": investigation.kind,
+        "arguments": investigation.arguments(),
+        "by": investigation.explained_by,
+        "declared": pack(declared),
     }
-    if isinstance(investigation, Discovery):
-        own = ("top_k", "separator", "min_people")
-        arguments |= {"output": investigation.output.columns, **{name: getattr(investigation, name) for name in own}}
-    if isinstance(investigation, ErrorProfiling):
-        arguments |= {"ground_truth": investigation.ground_truth, **_errors(investigation)}
-    by = list(investigation.explained_by)
-    return json.dumps({"kind": investigation.kind, "arguments": arguments, "by": by, "declared": pack(declared)})
-
-
-def _errors(investigation: ErrorProfiling) -> dict[str, Any]:
-    error = investigation.asked_error
-    if callable(error):
-        return {"function": getattr(error, "__name__", "a function")}
-    return {"error": error, "notion": investigation.notion}
+    return json.dumps(question)
 
 
 def declared_in(question: str) -> dict[str, Any]:
