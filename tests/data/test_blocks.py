@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fairtest.data.axes import make_axis
 from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming.blocks import ends_of, first_values, level_counts
+from fairtest.data.streaming.blocks import count_levels, find_range, smallest_values
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.data.variables import Part, binned, crossed, in_bins, numeric, oriented, ranked
 from fairtest.exceptions import InputError
@@ -48,9 +48,9 @@ def test_descriptions_are_the_same_for_any_block(people, block, data):
 def described_by(table, rows) -> list:
     x, city, sex = (table[name] for name in ("x", "city", "sex"))
     number = numeric(x)
-    found = [number, level_counts(city).tolist(), level_counts(city, rows).tolist(), make_axis(city, rows)]
+    found = [number, count_levels(city).tolist(), count_levels(city, rows).tolist(), make_axis(city, rows)]
     if x.missing < table.n_rows:
-        found.append(ends_of(x))
+        found.append(find_range(x))
     if np.isfinite(x.values[rows]).any():
         found += [make_axis(x, rows), binned(x, rows, 4), in_bins(number, table, rows, 3), ranked(number, table, rows)]
         found.append(crossed("both", [binned(x, rows, 3), Part("sex", sex.levels)], table))
@@ -63,7 +63,7 @@ def described_by(table, rows) -> list:
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
 def test_first_values(values, most):
     ordered = np.sort(np.array(values, dtype=float))
-    assert first_values(ordered, most).tolist() == sorted(set(values))[:most]
+    assert smallest_values(ordered, most).tolist() == sorted(set(values))[:most]
 
 
 @pytest.mark.parametrize(

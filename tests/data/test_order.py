@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairtest.data.streaming.order import at_ranks, median, signed, unsigned
+from fairtest.data.streaming.order import from_keys, median, to_keys, values_at_ranks
 
 CHECKED = settings(deadline=None, max_examples=60)
 WHOLE = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**50, 2**50 + 70_000))
@@ -30,7 +30,7 @@ def test_numbers_at_ranks(values, at, ranks, gathered):
     """However few may be gathered: with none, all 64 bits are counted."""
     keys = np.array(values, dtype=np.uint64)
     ranks = [r % keys.size for r in ranks]
-    found = at_ranks(lambda: cut(keys, at), ranks, gathered=gathered)
+    found = values_at_ranks(lambda: cut(keys, at), ranks, gathered=gathered)
     assert found.tolist() == np.sort(keys)[ranks].tolist()
 
 
@@ -49,9 +49,9 @@ def test_median(values, at):
 @given(st.lists(FINITE, min_size=2, max_size=30))
 def test_keys_keep_the_order_and_the_numbers(values):
     numbers = np.sort(np.array(values) + 0.0)
-    keys = unsigned(numbers)
+    keys = to_keys(numbers)
     assert (np.diff(keys.astype(object)) >= 0).all()
-    assert signed(keys).tobytes() == numbers.tobytes()
+    assert from_keys(keys).tobytes() == numbers.tobytes()
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

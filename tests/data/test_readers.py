@@ -165,7 +165,7 @@ def test_more_types_of_pandas():
         7: np.arange(12, dtype=np.uint8),
     })  # fmt: skip
     table = read_table(frame)
-    assert table["zone"].level_of(table["zone"].values[0]) == dt.date(2020, 1, 1)
+    assert table["zone"].number.to_level(table["zone"].values[0]) == dt.date(2020, 1, 1)
     assert table["lasting"].values[1] == 1.5
     assert table["sparse"].kind is Kind.NUMERIC
     assert table["period"].levels[0] == "2020-01"

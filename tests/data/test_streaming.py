@@ -235,7 +235,7 @@ def test_more_texts_than_fit(tmp_path):
             expected[name].missing,
             False,
         )
-        assert isinstance(column.part(0, 3), HashedColumn)
+        assert isinstance(column.slice(0, 3), HashedColumn)
         with pytest.raises(InputError, match="more than can be kept"):
             column.codes  # noqa: B018
     assert fingerprint(table) == fingerprint(expected)

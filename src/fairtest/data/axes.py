@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.streaming.blocks import first_values, level_counts, numbers_of, present, taken
+from fairtest.data.streaming.blocks import count_levels, gather_numbers, number_blocks, smallest_values
 from fairtest.data.variables import cut_points
 from fairtest.types import Kind
 
@@ -136,8 +136,8 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
     if column.kind is Kind.IDENTIFIER:
         return None
     if column.kind is Kind.NUMERIC:
-        return numeric_axis(column, present(taken(numbers_of(column), rows), rows.size))
-    return level_axis(column, level_counts(column, rows))
+        return numeric_axis(column, gather_numbers(number_blocks(column), rows))
+    return level_axis(column, count_levels(column, rows))
 
 
 def level_axis(column: Column, counts: IntArray) -> Axis | None:
@@ -155,7 +155,7 @@ def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
     seen.sort()
     if not seen.size:
         return None
-    values = first_values(seen, DISTINCT_THRESHOLDS + 1)
+    values = smallest_values(seen, DISTINCT_THRESHOLDS + 1)
     thresholds = cut_points(seen, QUANTILES + 1) if values.size > DISTINCT_THRESHOLDS else values[:-1]
     if not thresholds.size:
         return None

@@ -86,7 +86,7 @@ def _row_hashes(table: Table) -> Iterator[NDArray[np.uint64]]:
                 if isinstance(column, FlagColumn):
                     _add_flags(rows, column, start, hashes)
                 else:
-                    rows += _column_hashes(column.part(start, stop), salt, hashes)
+                    rows += _column_hashes(column.slice(start, stop), salt, hashes)
             yield _mixed(rows)
 
 
@@ -120,7 +120,7 @@ def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
 def _add_flags(rows: NDArray[np.uint64], column: FlagColumn, start: int, hashes: NDArray[np.uint64]) -> None:
     """Add the hashes of a column of flags: those of the frequent level to all, the difference to the others."""
     rows += hashes[0]
-    for at, own in ((column.at, hashes[1]), (column.gone, hashes[-1])):
+    for at, own in ((column.true_rows, hashes[1]), (column.missing_rows, hashes[-1])):
         first, last = np.searchsorted(at, (start, start + BLOCK))
         rows[at[first:last] - start] += own - hashes[0]
 

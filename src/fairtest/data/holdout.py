@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.streaming.order import at_ranks
+from fairtest.data.streaming.order import values_at_ranks
 from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Holdout:
         bounds = [EMPTY] * len(self.sizes)
         if some:
             ranks = [rank for number in some for rank in (ends[number] - self.sizes[number], ends[number] - 1)]
-            hashes = at_ranks(self._hashes, ranks)
+            hashes = values_at_ranks(self._hashes, ranks)
             for place, number in enumerate(some):
                 bounds[number] = (hashes[2 * place], hashes[2 * place + 1])
         return bounds

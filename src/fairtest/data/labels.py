@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.streaming.blocks import codes_of
+from fairtest.data.streaming.blocks import code_blocks
 from fairtest.data.table import FlagColumn
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, argument, setting, the
@@ -212,7 +212,7 @@ def _from_flags(columns: list[Column], n_rows: int) -> Labels:
 def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the rows of a column of 0 and 1 that have the label, and those of which it is not known."""
     if isinstance(column, FlagColumn):
-        return column.at, column.gone
+        return column.true_rows, column.missing_rows
     if column.is_number or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
         text = bool(column.levels) and isinstance(column.levels[0], str)
         cure = f"If it holds sets of labels, name it alone and say what is between them: {setting('separator', '|')}."
@@ -221,7 +221,7 @@ def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             f"is {column.kind.value} ({column.reason}). {cure if text else 'Name other columns.'}"
         )
     one = next((place for place, level in enumerate(column.levels) if level), len(column.levels))
-    found = [(np.flatnonzero(c == one) + start, np.flatnonzero(c < 0) + start) for start, c in codes_of(column)]
+    found = [(np.flatnonzero(c == one) + start, np.flatnonzero(c < 0) + start) for start, c in code_blocks(column)]
     having, gone = (np.concatenate(rows).astype(np.int32) for rows in zip(*found, strict=True))
     return having, gone
 

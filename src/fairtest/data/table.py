@@ -27,6 +27,18 @@ class Number(StrEnum):
     REAL = "real"
     DATE = "date"
 
+    def to_level(self, number: float) -> Level:
+        """Return a number as an int, a float or a date: the way the user would write it.
+
+        Examples
+        --------
+        >>> Number.INTEGER.to_level(42.0), Number.REAL.to_level(0.5), Number.DATE.to_level(365.0)
+        (42, 0.5, datetime.date(1971, 1, 1))
+        """
+        if self is Number.DATE:
+            return EPOCH + dt.timedelta(days=int(number))
+        return int(number) if self is Number.INTEGER else float(number)
+
 
 @dataclass(frozen=True, eq=False)
 class Sets:
@@ -49,7 +61,7 @@ class Sets:
     codes: NDArray[np.int32]
     missing: NDArray[np.int32]
 
-    def part(self, start: int, stop: int) -> Sets:
+    def slice(self, start: int, stop: int) -> Sets:
         """Return the sets of the rows from ``start`` to ``stop``."""
         ends = self.ends[start:stop]
         begin = self.ends[start - 1] if start else 0
@@ -61,6 +73,9 @@ class Sets:
 @dataclass(frozen=True, eq=False)
 class Column:
     """One attribute of everybody: codes into ``levels``, or numbers.
+
+    Subclasses keep less than an array of codes, and make it when it is asked for. They put the fields that they do not
+    compute into ``__dict__``: the constructor of a dataclass would set them all.
 
     Attributes
     ----------
@@ -101,14 +116,13 @@ class Column:
         """The number of levels, or None for a numeric column."""
         return None if self.is_number else len(self.levels)
 
-    def part(self, start: int, stop: int) -> Column:
+    def slice(self, start: int, stop: int) -> Column:
         """Return the rows from ``start`` to ``stop``, with the levels and all that is known of the whole column."""
-        rows = slice(start, stop)
         return replace(
             self,
-            codes=None if self.codes is None else self.codes[rows],
-            values=None if self.values is None else self.values[rows],
-            sets=None if self.sets is None else self.sets.part(start, stop),
+            codes=None if self.codes is None else self.codes[start:stop],
+            values=None if self.values is None else self.values[start:stop],
+            sets=None if self.sets is None else self.sets.slice(start, stop),
         )
 
     def blocks(self) -> Iterator[tuple[int, Column]]:
@@ -123,55 +137,50 @@ class Column:
         seen = self.values[~np.isnan(self.values)]
         return not seen.size or bool(seen.min() == seen.max())
 
-    def level_of(self, number: float) -> Level:
-        """Return a number of this column the way the user would write it."""
-        return written(number, self.number)
-
 
 class FlagColumn(Column):
     """A binary column of which only the rows with the rarer, second level are kept: ten thousand of them fit.
 
     Attributes
     ----------
-    at
+    true_rows
         The rows with the second level, in order.
-    gone
+    missing_rows
         The rows without a value, in order.
     """
 
-    at: NDArray[np.int32]
-    gone: NDArray[np.int32]
+    true_rows: NDArray[np.int32]
+    missing_rows: NDArray[np.int32]
     n_rows: int
 
     def __init__(
         self,
         name: str,
         reason: str,
-        levels: tuple[Level, Level],
+        missing: int,
+        levels: tuple[Level, ...],
         n_rows: int,
-        at: NDArray[np.int32],
-        gone: NDArray[np.int32],
+        true_rows: NDArray[np.int32],
+        missing_rows: NDArray[np.int32],
     ) -> None:
-        given = {"name": name, "kind": Kind.BINARY, "reason": reason, "missing": int(gone.size), "levels": levels}
-        for field, value in (given | {"n_rows": n_rows, "at": at, "gone": gone}).items():
-            object.__setattr__(self, field, value)
+        self.__dict__.update(name=name, kind=Kind.BINARY, reason=reason, missing=missing, levels=levels)
+        self.__dict__.update(n_rows=n_rows, true_rows=true_rows, missing_rows=missing_rows)
 
     @property
     def codes(self) -> NDArray[np.int32]:
         """The position of each row's value in ``levels``, −1 where it is missing."""
         codes = np.zeros(self.n_rows, dtype=np.int32)
-        codes[self.at] = 1
-        codes[self.gone] = -1
+        codes[self.true_rows] = 1
+        codes[self.missing_rows] = -1
         return codes
 
-    def part(self, start: int, stop: int) -> FlagColumn:
+    def slice(self, start: int, stop: int) -> FlagColumn:
         """Return the rows from ``start`` to ``stop``."""
-        at, gone = (
-            rows[slice(*np.searchsorted(rows, (start, stop)))] - np.int32(start) for rows in (self.at, self.gone)
-        )
-        part = FlagColumn(self.name, self.reason, (self.levels[0], self.levels[1]), stop - start, at, gone)
-        object.__setattr__(part, "missing", self.missing)
-        return part
+        kept = []
+        for rows in (self.true_rows, self.missing_rows):
+            first, last = np.searchsorted(rows, (start, stop))
+            kept.append(rows[first:last] - np.int32(start))
+        return FlagColumn(self.name, self.reason, self.missing, self.levels, stop - start, *kept)
 
 
 class HashedColumn(Column):
@@ -187,9 +196,8 @@ class HashedColumn(Column):
     _distinct: int
 
     def __init__(self, name: str, reason: str, missing: int, distinct: int, bits: NDArray[np.uint64]) -> None:
-        given = {"name": name, "kind": Kind.IDENTIFIER, "reason": reason, "missing": missing}
-        for field, value in (given | {"_distinct": distinct, "bits": bits}).items():
-            object.__setattr__(self, field, value)
+        self.__dict__.update(name=name, kind=Kind.IDENTIFIER, reason=reason, missing=missing)
+        self.__dict__.update(_distinct=distinct, bits=bits)
 
     @property
     def distinct(self) -> int:
@@ -204,14 +212,14 @@ class HashedColumn(Column):
     @property
     def codes(self) -> NDArray[np.int32]:
         """There are none."""
-        raise too_many(self.name, self._distinct)
+        raise too_many_values(self.name, self._distinct)
 
-    def part(self, start: int, stop: int) -> HashedColumn:
+    def slice(self, start: int, stop: int) -> HashedColumn:
         """Return the rows from ``start`` to ``stop``."""
         return HashedColumn(self.name, self.reason, self.missing, self._distinct, self.bits[start:stop])
 
 
-def too_many(name: str, distinct: int) -> InputError:
+def too_many_values(name: str, distinct: int) -> InputError:
     """Return the error for a column whose values are too many to keep."""
     return InputError(
         f"Column {name!r} has {distinct:,} different values, more than can be kept within "
@@ -248,10 +256,10 @@ class Table:
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def part(self, start: int, stop: int, columns: Collection[str] | None = None) -> Table:
+    def slice(self, start: int, stop: int, columns: Collection[str] | None = None) -> Table:
         """Return the rows from ``start`` to ``stop``, of some columns or of all."""
         names = self.columns if columns is None else columns
-        return replace(self, n_rows=stop - start, columns={name: self[name].part(start, stop) for name in names})
+        return replace(self, n_rows=stop - start, columns={name: self[name].slice(start, stop) for name in names})
 
     def blocks(self, columns: Collection[str] | None = None) -> Iterator[tuple[int, Table]]:
         """Return the rows in blocks that fit in memory, each with the position of its first row.
@@ -266,17 +274,4 @@ class Table:
             yield 0, self
             return
         for start in range(0, self.n_rows, self.block):
-            yield start, self.part(start, min(start + self.block, self.n_rows), columns)
-
-
-def written(number: float, how: Number) -> Level:
-    """Return ``number`` as an int, a float or a date.
-
-    Examples
-    --------
-    >>> written(42.0, Number.INTEGER), written(0.5, Number.REAL), written(365.0, Number.DATE)
-    (42, 0.5, datetime.date(1971, 1, 1))
-    """
-    if how is Number.DATE:
-        return EPOCH + dt.timedelta(days=int(number))
-    return int(number) if how is Number.INTEGER else float(number)
+            yield start, self.slice(start, min(start + self.block, self.n_rows), columns)

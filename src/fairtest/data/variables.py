@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.streaming.blocks import first_values, numbers_of, present, taken
+from fairtest.data.streaming.blocks import count_codes, gather_numbers, number_blocks, smallest_values
 from fairtest.data.streaming.order import median
-from fairtest.data.table import Number, written
+from fairtest.data.table import Number
 from fairtest.exceptions import InputError
 from fairtest.types import Kind
 
@@ -131,10 +131,7 @@ class Variable:
     def counts(self, table: Table, rows: NDArray[np.intp] | None = None) -> IntArray:
         """Return how many rows, of some or of all, have each level."""
         blocks = ((start, self.codes(block)) for start, block in table.blocks(self.columns))
-        found = np.zeros(len(self.levels) + 1, dtype=np.int64)
-        for codes in (codes for _, codes in blocks) if rows is None else taken(blocks, rows):
-            found += np.bincount(codes + 1, minlength=found.size)
-        return found[1:]
+        return count_codes(blocks, len(self.levels), rows)
 
     def numbers(self, table: Table) -> FloatArray:
         """Return each row's number as the user knows it, NaN where missing; for a plain number."""
@@ -175,7 +172,7 @@ def oriented(column: Column, first: Level | None = None, second: Level | None = 
 
 def numeric(column: Column) -> Variable:
     """Return the variable of a plain number, centred at its median and scaled to at most 1."""
-    return _plain_number(Part(column.name, ()), lambda: (block for _, block in numbers_of(column)), column.number)
+    return _plain_number(Part(column.name, ()), lambda: (block for _, block in number_blocks(column)), column.number)
 
 
 def computed(name: str, measure: Measure, table: Table) -> Variable:
@@ -228,13 +225,13 @@ def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
 
 def binned(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Part:
     """Return a numeric column in bins: every value its own if they are few, else quantiles of ``rows``."""
-    seen = present(taken(numbers_of(column), rows), rows.size)
+    seen = gather_numbers(number_blocks(column), rows)
     return _cut(Part(column.name, ()), seen, column.number, bins, distinct)
 
 
 def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Variable:
     """Return a plain number as a variable of bins, in order."""
-    seen = present(taken(variable.parts[0].blocks(table), rows), rows.size)
+    seen = gather_numbers(variable.parts[0].blocks(table), rows)
     part = _cut(variable.parts[0], seen, variable.number, bins, distinct)
     return replace(
         variable,
@@ -248,7 +245,7 @@ def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int,
 def _cut(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:
     """Return a number in bins, given the numbers of the training set, which are sorted on the spot."""
     seen.sort()
-    values = first_values(seen, distinct + 1)
+    values = smallest_values(seen, distinct + 1)
     values = cut_points(seen, bins) if values.size > distinct else values[:-1]
     thresholds = tuple(float(v) for v in values)
     return replace(part, levels=_bin_names(thresholds, number), thresholds=thresholds)
@@ -274,7 +271,7 @@ def cut_points(ordered: FloatArray, parts: int) -> FloatArray:
 def _bin_names(thresholds: tuple[float, ...], number: Number) -> tuple[str, ...]:
     if not thresholds:
         return ("any",)
-    text = [_short(written(t, number)) for t in thresholds]
+    text = [_short(number.to_level(t)) for t in thresholds]
     inner = [f"> {a}, ≤ {b}" for a, b in pairwise(text)]
     return (f"≤ {text[0]}", *inner, f"> {text[-1]}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.streaming.blocks import level_counts
+from fairtest.data.streaming.blocks import count_levels
 from fairtest.data.table import Column, Table
 from fairtest.engine.kernel.cells import Tally, keys_of, possible_kinds
 from fairtest.engine.memory import MemoryEngine
@@ -178,7 +178,7 @@ class LocalEngine(MemoryEngine):
 
     def counts_of_levels(self, number: int, columns: Sequence[str]) -> list[IntArray]:
         """Return how many people of a set have each level of some columns."""
-        return [level_counts(self._table[column], self._set(number)) for column in columns]
+        return [count_levels(self._table[column], self._set(number)) for column in columns]
 
     def numbers_of(self, number: int, column: str) -> FloatArray:
         """Return the numbers that people of a set have in a column."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtest.data import measures
 from fairtest.data.measures import Measure
-from fairtest.data.streaming.blocks import ends_of, numbers_of
+from fairtest.data.streaming.blocks import find_range, number_blocks
 from fairtest.data.variables import Part, Variable, computed
 from fairtest.exceptions import InputError, in_python, setting, unknown_name, unquoted
 from fairtest.investigations.predicted_labels import (
@@ -147,7 +147,7 @@ def _probability_error(words: str, name: str, function: OwnError, meaning: str) 
     def profile(both: Pair) -> Profile:
         wanted = setting("error", words)
         predicted = _as_numbers(both.prediction, wanted)
-        numbers = ends_of(both.prediction) if predicted is None else np.asarray(predicted, dtype=float)
+        numbers = find_range(both.prediction) if predicted is None else np.asarray(predicted, dtype=float)
         low, high = np.min(numbers), np.max(numbers)
         if low < 0 or high > 1:
             raise InputError(
@@ -164,7 +164,7 @@ def zero_or_one(both: Pair, wanted: str) -> StandIns:
     """Return the truth as 0 and 1, 1 for the positive value."""
     truth = both.truth
     if truth.is_number:
-        if not all(np.isin(block[~np.isnan(block)], (0, 1)).all() for _, block in numbers_of(truth)):
+        if not all(np.isin(block[~np.isnan(block)], (0, 1)).all() for _, block in number_blocks(truth)):
             raise InputError(
                 f"{wanted} needs a {unquoted('ground_truth')} of two values, and {truth.name!r} is numeric."
             )

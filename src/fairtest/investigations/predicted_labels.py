@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.streaming.blocks import level_counts
+from fairtest.data.streaming.blocks import count_levels
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, argument, setting, unquoted
 from fairtest.investigations.roles import few_levels, value_effects_are_about
@@ -116,7 +116,7 @@ def positive_of(source: DataSource, prediction: Column, truth: Column, labels: S
         return next(v for v in labels if same(v, declared[0]))
     if truth.kind is Kind.ORDERED:
         return max(labels, key=lambda label: _place(label, truth))
-    people = [sum(int(n) for t, n in zip(truth.levels, level_counts(truth), strict=True) if same(v, t)) for v in labels]
+    people = [sum(int(n) for t, n in zip(truth.levels, count_levels(truth), strict=True) if same(v, t)) for v in labels]
     return value_effects_are_about(labels, people)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairtest.data.streaming.blocks import ends_of
+from fairtest.data.streaming.blocks import find_range
 from fairtest.exceptions import unquoted
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
@@ -89,5 +89,5 @@ class Pair:
         """Whether the prediction is a number between 0 and 1, and the truth one of two values."""
         if not self.prediction.is_number or self.truth.is_number or len(self.truth.levels) > 2:
             return False
-        low, high = ends_of(self.prediction)
+        low, high = find_range(self.prediction)
         return low >= 0 and high <= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
-from fairtest.data.streaming.blocks import ends_of, level_counts
+from fairtest.data.streaming.blocks import count_levels, find_range
 from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
 from fairtest.exceptions import InputError, argument, setting
 from fairtest.types import Kind
@@ -114,7 +114,7 @@ def reference_group(source: DataSource, column: Column) -> Level | None:
 
 
 def _level_counts(column: Column) -> tuple[int, int]:
-    first, second = level_counts(column).tolist()
+    first, second = count_levels(column).tolist()
     return first, second
 
 
@@ -134,7 +134,7 @@ def usable(source: DataSource, name: str, role: str) -> Column:
 def _varying(source: DataSource, name: str, role: str) -> Column:
     column = usable(source, name, role)
     if column.constant:
-        value = column.level_of(ends_of(column)[0]) if column.is_number else column.levels[0]
+        value = column.number.to_level(find_range(column)[0]) if column.is_number else column.levels[0]
         raise InputError(
             f"The {role} {name!r} is constant: every value is {value!r}. An association needs at least two values."
         )

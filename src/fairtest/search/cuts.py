@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.data.axes import Condition
-from fairtest.data.table import written
 from fairtest.model.context import Op, Predicate
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _threshold(axis: Axis, split: int, column: Column) -> tuple[Level, tuple[Lev
     threshold = axis.thresholds[split]
     if axis.levels:
         return threshold, column.levels
-    return written(float(threshold), column.number), ()  # type: ignore[arg-type]
+    return column.number.to_level(float(threshold)), ()  # type: ignore[arg-type]
 
 
 def items(axis: Axis, column: Column) -> list[tuple[Predicate, Condition]]:

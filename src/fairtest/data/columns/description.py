@@ -16,7 +16,7 @@ from fairtest.data.columns.distinct import Distinct
 from fairtest.data.columns.encoding import Encoding, HashedValues
 from fairtest.data.columns.values import SAMPLE, are_whole, check_values
 from fairtest.data.reading.raw import Form
-from fairtest.data.table import too_many
+from fairtest.data.table import too_many_values
 from fairtest.exceptions import InputError, argument, the
 from fairtest.types import Kind
 
@@ -181,7 +181,7 @@ class ColumnDescription:
         kept = self.items or self._distinct or (self._identifiers if kind is Kind.IDENTIFIER else None)
         if kept is not None and kept.count and kept.values is None:
             if kind is not Kind.IDENTIFIER or kept is self.items:
-                raise too_many(self.name, kept.count)
+                raise too_many_values(self.name, kept.count)
             return replace(encoding, hashed=HashedValues(kept.count, kept.width))
         levels = sorted(self._few or ()) if kept is None or kept.values is None else kept.values.sort().to_list()
         if self.items is not None:

@@ -58,7 +58,7 @@ def _keep_rare_ones(encoding: Encoding, values: pl.Series) -> FlagColumn | None:
     if encoding.kind is not Kind.BINARY or encoding.levels != (0, 1):  # (False, True) are the same
         return None
     numbers = values.cast(pl.Float64).to_numpy()  # NaN where null
-    at, gone = (np.flatnonzero(rows).astype(np.int32) for rows in (numbers == 1, np.isnan(numbers)))
-    if at.size * FEW_ONES > len(values):
+    ones, gone = (np.flatnonzero(rows).astype(np.int32) for rows in (numbers == 1, np.isnan(numbers)))
+    if ones.size * FEW_ONES > len(values):
         return None
-    return FlagColumn(encoding.name, encoding.reason, encoding.levels, len(values), at, gone)
+    return FlagColumn(encoding.name, encoding.reason, encoding.missing, encoding.levels, len(values), ones, gone)

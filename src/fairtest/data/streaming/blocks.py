@@ -1,4 +1,4 @@
-"""Columns block by block: what is asked of all their rows, without all of them in memory at once."""
+"""Columns block by block: what all of their rows say, without all of them in memory at once."""
 
 from __future__ import annotations
 
@@ -15,53 +15,58 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 
-def codes_of(column: Column) -> Iterator[tuple[int, NDArray[np.int32]]]:
+def code_blocks(column: Column) -> Iterator[tuple[int, NDArray[np.int32]]]:
     """Return the codes of a column in blocks, each with the position of its first row."""
     for start, block in column.blocks():
         assert block.codes is not None
         yield start, block.codes
 
 
-def numbers_of(column: Column) -> Iterator[tuple[int, FloatArray]]:
+def number_blocks(column: Column) -> Iterator[tuple[int, FloatArray]]:
     """Return the numbers of a column in blocks, each with the position of its first row."""
     for start, block in column.blocks():
         assert block.values is not None
         yield start, block.values
 
 
-def taken(blocks: Iterable[tuple[int, NDArray[Any]]], rows: NDArray[np.intp]) -> Iterator[NDArray[Any]]:
-    """Return what blocks have at some rows, which are in order.
+def take_rows(
+    blocks: Iterable[tuple[int, NDArray[Any]]], rows: NDArray[np.intp] | None = None
+) -> Iterator[NDArray[Any]]:
+    """Return what blocks have at some rows, which are in order; by default at all of them.
 
     Examples
     --------
     >>> blocks = [(0, np.array([10, 11, 12])), (3, np.array([13, 14]))]
-    >>> [part.tolist() for part in taken(blocks, np.array([0, 2, 4]))]
+    >>> [values.tolist() for values in take_rows(blocks, np.array([0, 2, 4]))]
     [[10, 12], [14]]
     """
     done = 0
     for start, block in blocks:
-        upto = int(np.searchsorted(rows, start + block.size))
-        yield block[rows[done:upto] - start]
-        done = upto
+        if rows is None:
+            yield block
+        else:
+            upto = int(np.searchsorted(rows, start + block.size))
+            yield block[rows[done:upto] - start]
+            done = upto
 
 
-def present(numbers: Iterable[FloatArray], most: int) -> FloatArray:
-    """Return the numbers that are there, at most so many, in one array that the caller may change."""
-    found = np.empty(most)
+def gather_numbers(blocks: Iterable[tuple[int, FloatArray]], rows: NDArray[np.intp]) -> FloatArray:
+    """Return the numbers that some rows have, without missing ones, in one array that the caller may change."""
+    found = np.empty(rows.size)
     size = 0
-    for block in numbers:
-        there = block[~np.isnan(block)]
-        found[size : size + there.size] = there
-        size += there.size
+    for block in take_rows(blocks, rows):
+        present = block[~np.isnan(block)]
+        found[size : size + present.size] = present
+        size += present.size
     return found[:size]
 
 
-def first_values(ordered: FloatArray, most: int) -> FloatArray:
+def smallest_values(ordered: FloatArray, most: int) -> FloatArray:
     """Return the different ones of sorted numbers, from the smallest on, at most so many.
 
     Examples
     --------
-    >>> first_values(np.array([1.0, 1.0, 2.0, 5.0]), 2)
+    >>> smallest_values(np.array([1.0, 1.0, 2.0, 5.0]), 2)
     array([1., 2.])
     """
     found: list[float] = []
@@ -72,16 +77,22 @@ def first_values(ordered: FloatArray, most: int) -> FloatArray:
     return np.array(found)
 
 
-def level_counts(column: Column, rows: NDArray[np.intp] | None = None) -> IntArray:
-    """Return how many rows, of some or of all, have each level of a column."""
-    counts = np.zeros(len(column.levels) + 1, dtype=np.int64)
-    blocks = (codes for _, codes in codes_of(column)) if rows is None else taken(codes_of(column), rows)
-    for codes in blocks:
+def count_codes(
+    blocks: Iterable[tuple[int, NDArray[np.int32]]], size: int, rows: NDArray[np.intp] | None = None
+) -> IntArray:
+    """Return how many rows, of some or of all, have each of ``size`` codes; −1 stands for missing."""
+    counts = np.zeros(size + 1, dtype=np.int64)
+    for codes in take_rows(blocks, rows):
         counts += np.bincount(codes + 1, minlength=counts.size)
     return counts[1:]
 
 
-def ends_of(column: Column) -> tuple[float, float]:
+def count_levels(column: Column, rows: NDArray[np.intp] | None = None) -> IntArray:
+    """Return how many rows, of some or of all, have each level of a column."""
+    return count_codes(code_blocks(column), len(column.levels), rows)
+
+
+def find_range(column: Column) -> tuple[float, float]:
     """Return the smallest and the largest number of a column that has some."""
-    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in numbers_of(column) if not np.isnan(block).all()]
+    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in number_blocks(column) if not np.isnan(block).all()]
     return float(min(low for low, _ in ends)), float(max(high for _, high in ends))

@@ -21,7 +21,7 @@ GATHERED = 1 << 21
 _SIGN = np.uint64(1 << 63)
 
 
-def at_ranks(
+def values_at_ranks(
     blocks: Callable[[], Iterable[NDArray[np.uint64]]], ranks: Sequence[int], *, gathered: int = GATHERED
 ) -> NDArray[np.uint64]:
     """Return the numbers that would stand at these places, counted from 0, if all blocks were sorted together.
@@ -36,7 +36,7 @@ def at_ranks(
 
     Examples
     --------
-    >>> at_ranks(lambda: [np.array([9, 2], np.uint64), np.array([5], np.uint64)], [0, 2]).tolist()
+    >>> values_at_ranks(lambda: [np.array([9, 2], np.uint64), np.array([5], np.uint64)], [0, 2]).tolist()
     [2, 9]
     """
     prefixes, left = np.zeros(len(ranks), dtype=np.uint64), np.array(ranks, dtype=np.int64)
@@ -88,18 +88,18 @@ def _found(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntAr
     return place, known[place] == wanted
 
 
-def unsigned(values: FloatArray) -> NDArray[np.uint64]:
-    """Return numbers as whole ones in the same order; :func:`signed` goes back."""
+def to_keys(values: FloatArray) -> NDArray[np.uint64]:
+    """Return numbers as whole ones in the same order; :func:`from_keys` goes back."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
-def signed(keys: NDArray[np.uint64]) -> FloatArray:
+def from_keys(keys: NDArray[np.uint64]) -> FloatArray:
     """Return the numbers behind their keys.
 
     Examples
     --------
-    >>> signed(unsigned(np.array([-2.5, 0.0, 7.0])))
+    >>> from_keys(to_keys(np.array([-2.5, 0.0, 7.0])))
     array([-2.5,  0. ,  7. ])
     """
     return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
@@ -117,5 +117,5 @@ def median(blocks: Callable[[], Iterable[FloatArray]], size: int, *, gathered: i
     if is_here or size <= gathered:
         return float(np.median(np.concatenate(list(blocks()))))
     ranks = [size // 2] if size % 2 else [size // 2 - 1, size // 2]
-    middle = at_ranks(lambda: map(unsigned, blocks()), ranks, gathered=gathered)
-    return float(np.mean(signed(middle)))
+    middle = values_at_ranks(lambda: map(to_keys, blocks()), ranks, gathered=gathered)
+    return float(np.mean(from_keys(middle)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairtest.data.streaming.streamed import Reader
+    from fairtest.data.streaming.streamed import RowReader
     from fairtest.data.table import Table
 
 SHARE = 8
@@ -42,14 +42,14 @@ class TablePartition:
 
     def table(self, columns: Collection[str]) -> Table:
         """Return its rows with these columns."""
-        return self.whole.part(self.start, self.start + self.n_rows, columns)
+        return self.whole.slice(self.start, self.start + self.n_rows, columns)
 
 
 @dataclass(frozen=True)
 class ReaderPartition:
     """Some rows of files: of the scratch files of this machine, or of Parquet files that another one sees too."""
 
-    reader: Reader
+    reader: RowReader
     start: int
     n_rows: int
 
@@ -87,7 +87,7 @@ def partitions_of(table: Table, memory: int, rows: int | None = None) -> list[Pa
     return [ReaderPartition(reader, start, n_rows) for start, n_rows in places]
 
 
-def _reader(table: Table) -> Reader | None:
+def _reader(table: Table) -> RowReader | None:
     """Return where all columns of a table are read from, or None if they are not read from one place."""
     readers = {id(r): r for r in (getattr(column, "reader", None) for column in table.columns.values())}
     return next(iter(readers.values())) if len(readers) == 1 else None

@@ -33,7 +33,7 @@ class Slice:
 
     def table(self, columns: Collection[str]) -> Table:
         """Return its rows with these columns."""
-        return self.rows.part(0, self.rows.n_rows, columns)
+        return self.rows.slice(0, self.rows.n_rows, columns)
 
 
 def slices_of(table: Table, ends: Sequence[int]) -> list[Slice]:
@@ -45,7 +45,7 @@ def slices_of(table: Table, ends: Sequence[int]) -> list[Slice]:
     >>> [(part.start, part.n_rows) for part in slices_of(read_table({"age": [30, 41, 52]}), [1, 3])]
     [(0, 1), (1, 2)]
     """
-    return [Slice(start, table.part(start, stop)) for start, stop in zip((0, *ends), ends, strict=False)]
+    return [Slice(start, table.slice(start, stop)) for start, stop in zip((0, *ends), ends, strict=False)]
 
 
 def travelling(table: Table, memory: int, rows: int) -> Sequence[Partition]:

@@ -35,11 +35,10 @@ class ColumnStore:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_scratch": None}
 
-    def append(self, columns: Collection[Column]) -> None:
-        """Write the next rows of some columns."""
+    def append(self, column: Column) -> None:
+        """Write the next rows of a column."""
         with on_disk():
-            for column in columns:
-                self._write(column)
+            self._write(column)
 
     def _write(self, column: Column) -> None:
         path, encoding = self._paths[column.name], self._encodings[column.name]
@@ -59,22 +58,19 @@ class ColumnStore:
             assert data is not None
             _append(path, data.astype(encoding.dtype, copy=False))
 
-    def column(self, name: str, start: int, stop: int) -> Column:
-        """Return the rows from ``start`` to ``stop`` of a column."""
+    def table(self, columns: Collection[str], start: int, stop: int) -> Table:
+        """Return the rows from ``start`` to ``stop`` of some columns."""
+        return Table(self._name, "parquet", stop - start, {name: self._read(name, start, stop) for name in columns})
+
+    def _read(self, name: str, start: int, stop: int) -> Column:
         path, encoding = self._paths[name], self._encodings[name]
-        if encoding.is_blank:
-            return encoding.of_codes(np.full(stop - start, -1, dtype=np.int32))
-        if encoding.items is not None:
-            sets = _sets(path, encoding.items, start, stop)
+        if encoding.is_blank or encoding.items is not None:
+            sets = None if encoding.items is None else _read_sets(path, encoding.items, start, stop)
             return encoding.of_codes(np.full(stop - start, -1, dtype=np.int32), sets)
-        data = _read(path, encoding.dtype, start, stop)
+        data = _read_rows(path, encoding.dtype, start, stop)
         if encoding.is_number:
             return encoding.of_values(data)
         return encoding.of_codes(data) if encoding.hashed is None else encoding.of_bits(data)
-
-    def table(self, columns: Collection[str], start: int, stop: int) -> Table:
-        """Return the rows from ``start`` to ``stop`` of some columns."""
-        return Table(self._name, "parquet", stop - start, {name: self.column(name, start, stop) for name in columns})
 
 
 def _append(path: Path, data: NDArray[Any]) -> None:
@@ -82,7 +78,7 @@ def _append(path: Path, data: NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(data).data)
 
 
-def _read(path: Path, dtype: np.dtype[Any], start: int, stop: int) -> NDArray[Any]:
+def _read_rows(path: Path, dtype: np.dtype[Any], start: int, stop: int) -> NDArray[Any]:
     return np.fromfile(path, dtype=dtype, count=stop - start, offset=start * dtype.itemsize)
 
 
@@ -90,12 +86,12 @@ def _items_of(path: Path) -> Path:
     return path.with_suffix(".items")
 
 
-def _sets(path: Path, items: tuple[str, ...], start: int, stop: int) -> Sets:
+def _read_sets(path: Path, items: tuple[str, ...], start: int, stop: int) -> Sets:
     first = max(start - 1, 0)
-    ends = _read(path, np.dtype(np.int64), first, stop)
+    ends = _read_rows(path, np.dtype(np.int64), first, stop)
     missing = np.flatnonzero(ends[start - first :] < 0).astype(np.int32)
     ends = np.where(ends < 0, ~ends, ends)
     begin = int(ends[0]) if start else 0
     ends = ends[start - first :]
-    codes = _read(_items_of(path), np.dtype(np.int32), begin, int(ends[-1]) if ends.size else begin)
+    codes = _read_rows(_items_of(path), np.dtype(np.int32), begin, int(ends[-1]) if ends.size else begin)
     return Sets(items, ends - begin, codes, missing)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fairtest.data.columns.encoding import Encoding
-    from fairtest.data.streaming.streamed import Reader
+    from fairtest.data.streaming.streamed import RowReader
     from fairtest.types import Level
 
 SHARE = 10
@@ -78,7 +78,7 @@ def stream_table(
     encodings = _describe(files, blocks, declared, markers, new_distinct)
     title = name or path.name or str(path)
     parquet = EncodedParquet(title, files, encodings)
-    reader: Reader = _store(parquet, blocks, scratch) if store else parquet
+    reader: RowReader = _store(parquet, blocks, scratch) if store else parquet
     columns = {n: StreamedColumn(e, reader, files.n_rows, blocks.rows) for n, e in encodings.items()}
     return Table(title, "parquet", files.n_rows, columns, blocks.rows)
 
@@ -132,7 +132,7 @@ def _store(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> Column
     for names in blocks.groups():
         for frame in blocks.read(names):
             for name in names:
-                store.append([parquet.encodings[name].encode_series(frame[name])])
+                store.append(parquet.encodings[name].encode_series(frame[name]))
     return store
 
 
