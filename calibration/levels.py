@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairtest.inference.batch import Batch
 from fairtest.inference.monte_carlo import sequential_p_values
-from fairtest.inference.procedures import procedure_for
+from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import find_metric
 
 if TYPE_CHECKING:
     from calibration.designs import Design, Drawn
-    from fairtest.inference.monte_carlo import Sampler
-    from fairtest.inference.procedures import Procedure
+    from fairtest.metrics.procedure import Procedure
+    from fairtest.statistics.resampling.samplers import Sampler
 
 __all__ = ["LEVELS", "Cell", "evaluate", "replicates"]
 
@@ -110,7 +109,7 @@ def evaluate(design: Design, reps: int, seed: int = 0, procedure: Procedure | No
 
 def _part(design: Design, drawn: Drawn, procedure: Procedure | None, seed: int) -> tuple[Ints, int, Counter[str]]:
     batch = Batch(find_metric(design.metric), drawn.summary, lambda some: map(drawn.rows, some), seed)
-    procedure = procedure or procedure_for(batch.metric, strata=design.strata)
+    procedure = procedure or batch.metric.procedure_for(strata=design.strata)
     p = _p_values(procedure, batch, seed)
     defined = ~np.isnan(p) & ~np.isnan(drawn.truth)
     truth = drawn.truth[defined]

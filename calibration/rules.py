@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 from scipy.special import betaincinv
 
 import fairtest.inference
-from fairtest.inference.cautions import FEW, SKEWED, SMALL_STRATA, STRONG, TAILS, UNEVEN
+from fairtest.metrics.cautions import FEW
+from fairtest.metrics.correlation import TAILS
+from fairtest.metrics.correlation_ratio import SKEWED, UNEVEN
+from fairtest.metrics.rank_correlation import SMALL_STRATA, STRONG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

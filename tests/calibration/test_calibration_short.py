@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairtest.inference.monte_carlo import Drawn
+from fairtest.statistics.resampling.samplers import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,7 +93,7 @@ class Wald:
         from scipy.special import ndtr
 
         d, se = self._difference(batch)
-        return 2 * ndtr(-np.abs(d) / se), Drawn()
+        return 2 * ndtr(-np.abs(d) / se), Draws()
 
     def interval(self, batch, p, alpha):
         from scipy.special import ndtri

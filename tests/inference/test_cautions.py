@@ -6,17 +6,21 @@ import numpy as np
 import pytest
 
 from fairtest.data.summaries import Counts, GroupMoments, Moments, powers
-from fairtest.inference.batch import Batch
-from fairtest.inference.cautions import FEW, SKEWED, SMALL_STRATA, STRONG, TAILS, UNEVEN
-from fairtest.inference.procedures import procedure_for
+from fairtest.metrics.batch import Batch
+from fairtest.metrics.cautions import FEW
 from fairtest.metrics.choice import find_metric
+from fairtest.metrics.correlation import TAILS
+from fairtest.metrics.correlation_ratio import SKEWED, UNEVEN
+from fairtest.metrics.rank_correlation import SMALL_STRATA, STRONG
 
 M = 200
 
 
 def notes_of(metric, summary, strata=1):
-    found = procedure_for(find_metric(metric), strata=strata).notes(
-        Batch(find_metric(metric), summary, lambda places: iter(()), seed=0)
+    found = (
+        find_metric(metric)
+        .procedure_for(strata=strata)
+        .notes(Batch(find_metric(metric), summary, lambda places: iter(()), seed=0))
     )
     return lambda text: np.mean([text in notes for notes in found])
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 import fairtest as ft
 from fairtest.data.summaries import Counts, GroupMoments, Moments
-from fairtest.inference.batch import Batch
-from fairtest.inference.influence import contrasts, n_sums, sums_of
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.recentre import test_summary as summary_of
-from fairtest.inference.row_effects import stratum_ranks
+from fairtest.metrics.batch import Batch
+from fairtest.metrics.choice import find_metric
 from fairtest.pipeline.answers import put
 from fairtest.pipeline.search import engine_of
+from fairtest.statistics.influence import contrasts
+from fairtest.statistics.numbers.strata import stratum_ranks
 
 RNG = np.random.default_rng(8)
 N, STRATA = 500, 3
@@ -32,18 +31,13 @@ def counts(s, o, stratum, shape):
     return Counts(table[None])
 
 
-def batch(name, summary):
-    found = SimpleNamespace(metric=SimpleNamespace(name=name), summary=summary)
-    return type("Some", (SimpleNamespace,), {"__len__": lambda _: 1})(**vars(found))
-
-
 def totals(name, summary, s, o, stratum, means=(None, None)):
     """Return the sums over people of one hypothesis."""
     nothing = np.full((1, STRATA), np.nan)
     means = [nothing if m is None else m for m in means]
-    one = batch(name, summary)
-    sums = sums_of(one, np.array([0]), *means)
-    assert len(sums.hypothesis) == n_sums(one)[0]
+    influence = find_metric(name).influence
+    sums = influence.sums(summary, np.array([0]), *means)
+    assert len(sums.hypothesis) == influence.count(summary)[0]
     terms = sums.protected.at(stratum, s) * sums.output.at(stratum, o)
     return (terms * ((sums.stratum[:, None] < 0) | (stratum == sums.stratum[:, None]))).sum(axis=1)
 

@@ -5,6 +5,8 @@ import pytest
 
 import fairtest as ft
 from fairtest.inference.verdict import Outcome, verdict
+from fairtest.metrics.difference import DIFF
+from fairtest.metrics.ratio import RATIO
 
 
 @pytest.mark.parametrize(
@@ -19,14 +21,14 @@ from fairtest.inference.verdict import Outcome, verdict
     ],
 )
 def test_three_verdicts(interval, outcome):
-    assert verdict("DIFF", sum(interval) / 2, interval, 0.05, 500).outcome is outcome
+    assert verdict(DIFF, sum(interval) / 2, interval, 0.05, 500).outcome is outcome
 
 
 def test_a_ratio_is_judged_on_its_logarithm():
-    assert verdict("RATIO", -0.5, (-0.6, -0.3), 0.2, 500).outcome is Outcome.ABOVE
-    assert verdict("RATIO", 0.0, (-0.19, 0.24), 0.2, 500).outcome is Outcome.BELOW
-    assert verdict("RATIO", 0.0, (-0.21, 0.24), 0.2, 500).outcome is Outcome.UNKNOWN
-    assert verdict("RATIO", 0.0, (-1.0, float("inf")), 0.2, 500).needed is None
+    assert verdict(RATIO, -0.5, (-0.6, -0.3), 0.2, 500).outcome is Outcome.ABOVE
+    assert verdict(RATIO, 0.0, (-0.19, 0.24), 0.2, 500).outcome is Outcome.BELOW
+    assert verdict(RATIO, 0.0, (-0.21, 0.24), 0.2, 500).outcome is Outcome.UNKNOWN
+    assert verdict(RATIO, 0.0, (-1.0, float("inf")), 0.2, 500).needed is None
 
 
 def test_the_people_needed_would_be_about_enough():

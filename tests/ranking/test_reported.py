@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairtest.metrics.ratio import log_strength
+from fairtest.metrics.ratio import RATIO
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.ranking.reported import nearest_bound, reported
 
@@ -153,5 +153,5 @@ def test_the_bound_nearest_to_no_effect(low, high, bound):
 
 def test_the_bound_of_a_ratio_is_compared_by_its_logarithm():
     low, high = np.array([1.0, -0.9, -0.9, -1.0]), np.array([3.0, -0.5, 2.0, -1.0])
-    got = nearest_bound(low, high, log_strength)
+    got = nearest_bound(low, high, RATIO.strength)
     assert got == pytest.approx([math.log(2), math.log(2), 0.0, math.inf])

@@ -8,12 +8,11 @@ from scipy import stats
 
 from fairtest.data.summaries import Counts, GroupMoments
 from fairtest.engine.contract import Rows
-from fairtest.inference.batch import Batch
 from fairtest.inference.monte_carlo import clopper_pearson
 from fairtest.inference.multiplicity.corrections import benjamini_hochberg, benjamini_yekutieli, bonferroni, holm
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.multiplicity.weighted import pooled, weighted_holm
-from fairtest.inference.procedures import procedure_for
+from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import find_metric
 from fairtest.statistics.resampling.bootstrap import bca_from_rows, bca_from_table, draws_for
 from fairtest.statistics.resampling.oneway_permutation import OneWaySampler
@@ -65,7 +64,7 @@ def group_moments(strata):
 )
 def test_eta_alone_and_within_strata(strata, effect, p, low, high):
     batch = batch_of("ETA", group_moments(strata), Rows(GROUP, Y, STRATUM, {}))
-    procedure = procedure_for(batch.metric, strata=strata)
+    procedure = batch.metric.procedure_for(strata=strata)
     found, _ = procedure.p_values(batch, 0.05)
     assert batch.effect == pytest.approx(effect, rel=1e-11)
     assert found == pytest.approx(p, rel=1e-10)
@@ -81,7 +80,7 @@ def test_rank_within_strata(alpha, bounds):
     counts = np.zeros((1, 2, 8, 8), dtype=np.int64)
     np.add.at(counts[0], (np.repeat([0, 1], 10), RANK_Y, RANK_X), 1)
     batch = batch_of("RANK", Counts(counts), Rows(RANK_X, RANK_Y, np.repeat([0, 1], 10), {}))
-    procedure = procedure_for(batch.metric, strata=2)
+    procedure = batch.metric.procedure_for(strata=2)
     p, _ = procedure.p_values(batch, 0.05)
     assert batch.effect == pytest.approx(0.780185758514, rel=1e-11)
     assert p == pytest.approx(0.00183300952178, rel=1e-10)
@@ -132,7 +131,7 @@ def test_permutation_tests_over_all_permutations(sampler, exact):
 def test_conditional_ratio_over_all_tables():
     """All tables with the margins of 9 of 20 against 6 of 30, and 4 of 12 against 5 of 28."""
     batch = batch_of("RATIO", Counts(np.array([[[[24, 11], [6, 9]], [[23, 8], [5, 4]]]])))
-    _, drawn = procedure_for(batch.metric, strata=2).p_values(batch, 0.05)
+    _, drawn = batch.metric.procedure_for(strata=2).p_values(batch, 0.05)
     assert batch.effect == pytest.approx(1.07962962963, rel=1e-11)
     assert drawn_p(drawn.samplers()[0]) == pytest.approx(0.0745140316457, abs=4 * np.sqrt(0.0745 * 0.9255 / 100_000))
 

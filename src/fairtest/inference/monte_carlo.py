@@ -7,9 +7,8 @@ cannot change any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, log
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,48 +19,18 @@ from fairtest.inference.multiplicity.corrections import holm
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from fairtest.progress import Progress
+    from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import BoolArray, FloatArray
 
 UNSETTLED = 1e-4
 """Probability with which the interval of a p-value, and so an early decision, may miss."""
 
 Counts: TypeAlias = NDArray[np.int64]
-
-
-class Sampler(Protocol):
-    """Draws from the null distribution of one hypothesis."""
-
-    def draw(self, count: int, rng: np.random.Generator, /) -> int:
-        """Return how many of ``count`` fresh draws are at least as extreme as what was observed."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Hypotheses of a batch whose p-values are drawn.
-
-    Attributes
-    ----------
-    places
-        Their numbers.
-    samplers_of
-        What makes the samplers of some of them, together: people may have to be fetched from far away.
-    """
-
-    places: Sequence[int] = ()
-    samplers_of: Callable[[Sequence[int]], Iterable[Sampler]] = lambda _: ()
-
-    def where(self, kept: BoolArray) -> Drawn:
-        """Return those at the places where ``kept``, of the whole batch, is true."""
-        return Drawn([i for i in self.places if kept[i]], self.samplers_of)
-
-    def samplers(self) -> dict[int, Sampler]:
-        """Return the sampler of each."""
-        return dict(zip(self.places, self.samplers_of(self.places), strict=True))
 
 
 def sequential_p_values(

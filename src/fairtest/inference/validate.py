@@ -11,15 +11,15 @@ import numpy as np
 from fairtest.data.summaries import Counts, by_stratum
 from fairtest.engine.contract import Rows
 from fairtest.exceptions import in_question
-from fairtest.inference.batch import Batch, Keyed
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
-from fairtest.inference.procedures import procedure_for
 from fairtest.inference.recentre import test_summary
+from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step, silent
 from fairtest.statistics.numerics.rules import clip_p
+from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
-    from fairtest.inference.monte_carlo import Drawn, Sampler
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.max_t import JointNull
-    from fairtest.inference.procedures import Procedure
     from fairtest.investigations.question import Question
+    from fairtest.metrics.procedure import Procedure
     from fairtest.model.context import Context
     from fairtest.progress import Progress
+    from fairtest.statistics.resampling.samplers import Draws, Sampler
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOST_DRAWS = 1 << 17
@@ -174,7 +174,7 @@ class _Member:
     batch: Batch
     procedure: Procedure
     p: FloatArray
-    drawn: Drawn
+    drawn: Draws
     evidence: FloatArray
     sign: FloatArray
     n_strata: int
@@ -184,7 +184,7 @@ class _Member:
         """Fill in the p-values that are known without draws, and return the samplers of the others."""
         left: dict[int, Sampler] = {}
         for i, sampler in self.drawn.samplers().items():
-            known = sampler.exact() if isinstance(sampler, Keyed) else None
+            known = sampler.exact() if isinstance(sampler, KeyedSampler) else None
             self.p[i] = np.nan if known is None else known
             if known is None:
                 left[i] = sampler
@@ -243,7 +243,7 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
 
 
 def _measured(batch: Batch, settings: TestSettings) -> Estimates:
-    procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
+    procedure = batch.metric.procedure_for(strata=_n_strata(batch.summary), resampling=settings.resampling)
     known = np.flatnonzero(~np.isnan(batch.effect))
     few = batch.take(known)
     low, high = (np.full(len(batch), np.nan) for _ in range(2))
@@ -300,7 +300,7 @@ def _member(
     populations: IntArray | None = None,
 ) -> _Member:
     """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
-    procedure = procedure_for(batch.metric, strata=_n_strata(batch.summary), resampling=settings.resampling)
+    procedure = batch.metric.procedure_for(strata=_n_strata(batch.summary), resampling=settings.resampling)
     p, drawn = procedure.p_values(batch, smallest)
     enough = batch.size >= (settings.stratum_people if n_strata else 0)
     p = np.where(enough, p, np.nan)

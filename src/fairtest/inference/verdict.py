@@ -6,36 +6,39 @@ is one that matters: the interval lies beyond the tolerance, within it (equivale
 
 from __future__ import annotations
 
-from math import ceil, log1p
+from math import ceil
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fairtest.model.finding import Outcome, Verdict
 
 if TYPE_CHECKING:
+    from fairtest.metrics.registry import Metric
     from fairtest.types import Interval
 
 POWER_DEVIATE = 0.8416212335729143
 """The normal quantile of a chance of 80 %."""
 
 
-def verdict(metric: str, effect: float, interval: Interval, tolerance: float, people: int) -> Verdict:
+def verdict(metric: Metric, effect: float, interval: Interval, tolerance: float, people: int) -> Verdict:
     """Compare an interval with a tolerance.
 
-    A ratio is compared on its logarithm, so that a tolerance of 0.2 allows ratios from 0.8 to 1.25.
+    They are compared where effects add up: a ratio on its logarithm, so that a tolerance of 0.2 allows ratios from 0.8
+    to 1.25.
 
     Examples
     --------
-    >>> verdict("DIFF", -0.15, (-0.20, -0.10), 0.05, 1000).outcome
+    >>> from fairtest.metrics.difference import DIFF
+    >>> verdict(DIFF, -0.15, (-0.20, -0.10), 0.05, 1000).outcome
     <Outcome.ABOVE: 'above'>
-    >>> verdict("DIFF", 0.01, (-0.02, 0.04), 0.05, 1000).outcome
+    >>> verdict(DIFF, 0.01, (-0.02, 0.04), 0.05, 1000).outcome
     <Outcome.BELOW: 'below'>
-    >>> verdict("DIFF", 0.06, (0.01, 0.11), 0.05, 1000)
+    >>> verdict(DIFF, 0.06, (0.01, 0.11), 0.05, 1000)
     Verdict(outcome=<Outcome.UNKNOWN: 'not enough data'>, needed=25001)
     """
-    low, high = interval
-    if metric == "RATIO":
-        low, high, effect = (log1p(v) if v > -1 else float("-inf") for v in (low, high, effect))
-        tolerance = -log1p(-tolerance)
+    low, high, effect, allowed = metric.additive.forth(np.array([*interval, effect, -tolerance])).tolist()
+    tolerance = abs(allowed)
     if low > tolerance or high < -tolerance:
         return Verdict(Outcome.ABOVE)
     if -tolerance <= low and high <= tolerance:

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.data.summaries import Central, Moments
+from fairtest.metrics.cautions import FEW, FEW_PEOPLE, long_tails
 from fairtest.metrics.evidence import MOST, Evidence
+from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import NUMBERS, Metric
 from fairtest.metrics.scale import COEFFICIENT
 from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
+from fairtest.statistics.influence import Deviation, single_sum
+from fairtest.statistics.numbers.correlation import (
+    CentralSums,
+    correlation_interval,
+    correlation_p,
+    smaller_group,
+    two_valued,
+)
+from fairtest.statistics.numbers.correlation import correlation as correlation_of_sums
+from fairtest.statistics.numbers.strata import stratum_means
+from fairtest.statistics.resampling.permutation import CorrelationSampler
+from fairtest.statistics.resampling.samplers import Draws
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.data.summaries import Moments
-    from fairtest.types import FloatArray
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.metrics.batch import Batch
+    from fairtest.metrics.procedure import Notes
+    from fairtest.statistics.resampling.samplers import Sampler
+    from fairtest.types import FloatArray, IntArray
+
+SMALL = 1000
+"""Up to this many people, correlations are tested by studentised permutation."""
+CLOSE = (1 / 30, 0.1)
+"""People are permuted only where the asymptotic p-value is between α/30m and 0.1: outside, no decision hangs on it."""
+
+TAILS = (
+    "The numbers are skewed or have long tails: where there is a correlation, its interval may be too narrow. Rank "
+    "correlation (RANK) is safer."
+)
 
 
 def correlation(summary: Moments) -> FloatArray:
@@ -42,6 +73,73 @@ def evidence(summary: Moments) -> Evidence:
     return Evidence(np.clip(effect / np.sqrt(variance), -MOST, MOST), effect, variance)
 
 
+def pooled_correlation(s: FloatArray, o: FloatArray, stratum: IntArray) -> float:
+    """Return Pearson's r of people's deviations from the strata's means; NaN where a column does not vary."""
+    x, y = s - stratum_means(s, stratum), o - stratum_means(o, stratum)
+    norm = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / norm if norm > 0 else np.nan
+
+
+def central_sums(pooled: Central) -> CentralSums:
+    """Return centred sums in the form the correlation formulas take."""
+    return CentralSums(pooled.n, pooled.strata, **{f"s{i}{j}": sums for (i, j), sums in pooled.sums.items()})
+
+
+def correlation_procedure(
+    sums_of: Callable[[Any], CentralSums],
+    scores: Callable[[NDArray[Any], IntArray], FloatArray],
+    notes: Callable[[Batch], Notes],
+) -> Procedure:
+    """Return t of atanh r, and for small contexts a studentised permutation.
+
+    Parameters
+    ----------
+    sums_of
+        From a summary to the sums of the numbers that are correlated.
+    scores
+        From a column of people and their strata to these numbers.
+    """
+
+    def draws(batch: Batch, p: FloatArray, level: float) -> Draws:
+        def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+            for _, people in batch.each(places):
+                s, o = (scores(v, people.stratum) for v in (people.protected, people.output))
+                yield batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
+
+        with np.errstate(invalid="ignore"):
+            close = (p >= CLOSE[0] * level) & (p <= CLOSE[1])
+        return Draws(np.flatnonzero(close & (batch.size <= SMALL)).tolist(), samplers)
+
+    return Procedure(
+        test=lambda batch: correlation_p(sums_of(batch.summary)),
+        bounds=lambda batch, alpha: correlation_interval(sums_of(batch.summary), alpha),
+        draws=draws,
+        notes=notes,
+    )
+
+
+def _notes(batch: Batch) -> Notes:
+    """Warn of long tails and of a small group; a column of two values (in each stratum) cannot have tails."""
+    assert isinstance(batch.summary, Moments)
+    each, sums = central_sums(batch.summary.by_stratum), central_sums(batch.summary.pooled)
+    empty = (each.s20 <= 0) | (each.s02 <= 0)
+    tails = np.zeros(len(batch), dtype=bool)
+    for one, other in ((sums, each.transposed), (sums.transposed, each)):
+        tails |= ~np.all(two_valued(other) | empty, axis=1) & long_tails(one.n, *_shape_of_rest(one))
+    return notes_where((TAILS, tails), (FEW, smaller_group(sums) < FEW_PEOPLE))
+
+
+def _shape_of_rest(sums: CentralSums) -> tuple[FloatArray, FloatArray]:
+    """Return skewness and kurtosis of what is left of the second column given the first."""
+    r = correlation_of_sums(sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y = np.sqrt(sums.s20 / sums.n), np.sqrt(sums.s02 / sums.n) * np.sqrt(1 - r * r)
+        b = r * np.sqrt(sums.s02 / sums.n) / x
+        third = sums.s03 - b * (3 * sums.s12 - b * (3 * sums.s21 - b * sums.s30))
+        fourth = sums.s04 - b * (4 * sums.s13 - b * (6 * sums.s22 - b * (4 * sums.s31 - b * sums.s40)))
+        return third / sums.n / y**3, fourth / sums.n / y**4
+
+
 def clause(finding: FindingPhrases) -> str:
     """Return how the output moves with the protected attribute."""
     return f"{finding.movement()} (correlation {finding.number}{finding.against}). {clear_and_strong(finding)}"
@@ -65,6 +163,9 @@ CORR = Metric(
     effect=correlation,
     bound=bound,
     evidence=evidence,
+    procedure=correlation_procedure(lambda moments: central_sums(moments.pooled), lambda v, _: v, _notes),
+    influence=single_sum(lambda _, s_mean, o_mean: (Deviation(s_mean), Deviation(o_mean))),
+    row_effect=pooled_correlation,
     most=1.0,
     scale=COEFFICIENT,
     words=Words(

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.metrics.evidence import Evidence, from_chi_square
+from fairtest.data.summaries import GroupMoments
+from fairtest.metrics.cautions import FAR, SURE, long_tails
+from fairtest.metrics.evidence import Evidence, from_chi_square, noncentral_low
+from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import Metric
 from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
 from fairtest.numbers import rate
+from fairtest.statistics.influence import (
+    Deviation,
+    Influence,
+    Lookup,
+    Sums,
+    contrasts_of,
+    only_stratum,
+    order_components,
+)
+from fairtest.statistics.numbers import oneway
+from fairtest.statistics.numbers.strata import stratum_means
+from fairtest.statistics.resampling.oneway_permutation import OneWaySampler
+from fairtest.statistics.resampling.samplers import Draws
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.data.summaries import GroupMoments
-    from fairtest.types import FloatArray
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.metrics.batch import Batch
+    from fairtest.metrics.procedure import Notes
+    from fairtest.statistics.resampling.samplers import Sampler
+    from fairtest.types import FloatArray, IntArray
+
+TINY_GROUP = 10
+"""Contexts with a group of fewer people are permuted when numbers are compared between groups …"""
+MOST_PERMUTED = 5000
+"""… up to so many people in all."""
+UNKNOWN_GROUP, SMALL_GROUP = 5, 50
+"""The variance of a group of fewer people is unknown; up to so many, a larger one is not made up for."""
+UNEQUAL = 3.0
+"""How many times larger than elsewhere a variance must be to be called larger."""
+
+SKEWED = "The numbers are skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
+UNEVEN = "A small group may vary more than the others here: the p-value and the interval may be too optimistic."
 
 
 def correlation_ratio(summary: GroupMoments) -> FloatArray:
@@ -59,11 +93,84 @@ def _chi_square(summary: GroupMoments) -> tuple[FloatArray, FloatArray, FloatArr
 def bound(summary: GroupMoments, z: float) -> FloatArray:
     """Return a lower limit from the noncentral χ² of the variation between groups."""
     x, df, n = _chi_square(summary)
-    half = (df - 1) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        root = np.sqrt(np.maximum(x - half, 0.0)) - z
-        low = np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)
+        low = noncentral_low(x, df, z)
         return np.where(np.isnan(x), np.nan, np.where(np.isinf(x), 1.0, low / (low + n)))
+
+
+def pooled_ratio(s: NDArray[Any], o: NDArray[Any], stratum: IntArray) -> float:
+    """Return η² of whichever column of people holds numbers between the groups of the other."""
+    by, x = (o, s) if s.dtype.kind == "f" else (s, o)
+    x = x - stratum_means(x, stratum)
+    total = float(x @ x)
+    cell = stratum * (int(by.max(initial=0)) + 1) + by
+    between = float(np.sum(stratum_means(x, cell) ** 2))
+    return between / total if total > 0 else np.nan
+
+
+def _groups(batch: Batch) -> oneway.Groups:
+    assert isinstance(batch.summary, GroupMoments)
+    s = batch.summary
+    return oneway.Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
+
+
+def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
+    """Permute contexts with strata or with a tiny group.
+
+    F* collapses where a group of two or three people happens to have hardly any variance. Where all groups are larger,
+    a p-value far below any level stands.
+    """
+    people = _groups(batch).n
+    by_group = people.sum(axis=1)
+    tiny = np.where(by_group > 0, by_group, np.inf).min(axis=1) < TINY_GROUP
+    wanted = (tiny | (people.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
+    known = np.nan_to_num(p, nan=1.0)
+    wanted &= (known <= FAR) & (tiny | (known >= SURE * level))
+
+    def samplers(places: Sequence[int]) -> Iterator[Sampler]:
+        for _, people in batch.each(places):
+            by, x = people.protected, people.output
+            if by.dtype.kind == "f":
+                by, x = x, by
+            yield batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+
+    return Draws(np.flatnonzero(wanted).tolist(), samplers)
+
+
+def _notes(batch: Batch) -> Notes:
+    """Warn of skewed numbers, of long tails, and of small groups that vary more than the others."""
+    groups = _groups(batch)
+    n, s2 = groups.n.sum(axis=1), groups.s2.sum(axis=1)
+    people = n.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = s2.sum(axis=1) / people
+        skewness = groups.s3.sum(axis=(1, 2)) / people / variance**1.5
+        kurtosis = groups.s4.sum(axis=(1, 2)) / people / variance**2
+        degrees = np.maximum(groups.n - 1, 0).sum(axis=1)
+        rest = (s2.sum(axis=1, keepdims=True) - s2) / (degrees.sum(axis=1, keepdims=True) - degrees)
+        larger = (n < SMALL_GROUP) & (s2 / degrees > UNEQUAL * rest)
+    uneven = (n > 0) & ((n < UNKNOWN_GROUP) | larger)
+    return notes_where((SKEWED, long_tails(people, skewness, kurtosis)), (UNEVEN, uneven.any(axis=1)))
+
+
+def _sums(summary: GroupMoments, wanted: IntArray, protected_mean: FloatArray, output_mean: FloatArray) -> Sums:
+    """Return the components of the variation between groups of every stratum: f(s) · (o − ō) / √n."""
+    groups = summary.take(wanted).sums[..., 0]
+    size = np.maximum(groups.sum(axis=-1), 1.0)
+    f = contrasts_of(groups, size)
+    at, stratum, a, _ = order_components((f != 0).any(axis=-1, keepdims=True), size)
+    left = Lookup((f[at, stratum, a] / np.sqrt(size[at, stratum, None]))[:, None])
+    is_output = not np.isnan(output_mean).all()
+    mean = (output_mean if is_output else protected_mean)[wanted]
+    right = Deviation(mean[at, stratum][:, None])
+    protected, output = (left, right) if is_output else (right, left)
+    return Sums(wanted[at], only_stratum(stratum, size), protected, output, np.full(at.size, np.nan))
+
+
+def _n_sums(summary: GroupMoments) -> IntArray:
+    """Return how many groups beyond the first all strata of a context have."""
+    present = (summary.sums[..., 0] > 0).sum(axis=-1)
+    return np.asarray(np.maximum(present - 1, 0).sum(axis=1))
 
 
 def clause(finding: FindingPhrases) -> str:
@@ -90,6 +197,16 @@ ETA = Metric(
     effect=correlation_ratio,
     bound=bound,
     evidence=evidence,
+    procedure=Procedure(
+        # Brown and Forsythe's F*, and the inversion of a scaled noncentral χ²
+        test=lambda batch: oneway.brown_forsythe_p(_groups(batch)),
+        bounds=lambda batch, alpha: oneway.eta_interval(_groups(batch), alpha),
+        draws=_draws,
+        notes=_notes,
+        cautious=False,
+    ),
+    influence=Influence(_sums, _n_sums),
+    row_effect=pooled_ratio,
     signed=False,
     most=1.0,
     words=Words(

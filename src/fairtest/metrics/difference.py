@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.summaries import Counts
 from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.evidence import MOST, Evidence
+from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
 from fairtest.metrics.scale import POINTS
 from fairtest.metrics.words import FindingPhrases, Words
+from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
+from fairtest.statistics.rates import score
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from fairtest.data.summaries import Counts
-    from fairtest.types import FloatArray
+    from fairtest.metrics.batch import Batch
+    from fairtest.types import FloatArray, IntArray
 
 
 def difference(summary: Counts) -> FloatArray:
@@ -63,6 +67,37 @@ def evidence(summary: Counts) -> Evidence:
     return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
 
 
+def two_by_two(batch: Batch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return favourable outputs and people of the group, then of the reference, by stratum."""
+    assert isinstance(batch.summary, Counts)
+    counts = batch.summary.counts
+    people = counts.sum(axis=-2)
+    return counts[..., 1, 1], people[..., 1], counts[..., 1, 0], people[..., 0]
+
+
+SCORE_TEST = Procedure(
+    test=lambda batch: score.difference_p(*two_by_two(batch)),
+    bounds=lambda batch, alpha: score.difference_interval(*two_by_two(batch), alpha),
+    inverts_test=True,
+)
+"""The skewness-corrected score test, and its inversion."""
+
+
+def rate_factors(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what a person adds to a gap between rates: (s − s̄)/(s̄(1 − s̄)) and o − ō by level, and ō."""
+    counts = summary.counts.astype(float)
+    outputs, groups = counts.sum(axis=-1), counts.sum(axis=-2)
+    size = np.maximum(outputs.sum(axis=-1, keepdims=True), 1.0)
+    group, favourable = groups[..., 1:] / size, outputs[..., 1:] / size
+    s = divide_or_zero(np.arange(2) - group, group * (1 - group))
+    return s, np.arange(2) - favourable, favourable
+
+
+def _factors(summary: Counts, *_: FloatArray) -> tuple[Lookup, Lookup]:
+    s, o, _favourable = rate_factors(summary)
+    return Lookup(s), Lookup(o)
+
+
 def clause(finding: FindingPhrases) -> str:
     """Return the rates of the two groups and the gap between them."""
     return f"{finding.shares()}: {finding.gap()}." if finding.is_two_by_two else finding.plain()
@@ -77,6 +112,8 @@ DIFF = Metric(
     effect=difference,
     bound=bound,
     evidence=evidence,
+    procedure=SCORE_TEST,
+    influence=single_sum(_factors),
     most=1.0,
     compares="difference",
     scale=POINTS,

@@ -61,3 +61,10 @@ def from_chi_square(statistic: FloatArray, df: FloatArray, n: FloatArray) -> Evi
         z = np.minimum(-ndtri(np.maximum(p, 1e-300) / 2), MOST)
         effect = np.sqrt(np.maximum(statistic - df, 0.0) / n)
         return Evidence(z, effect, 1 / n, statistic, df)
+
+
+def noncentral_low(statistic: FloatArray, df: FloatArray, z: float) -> FloatArray:
+    """Return about the lower limit of the noncentrality of a χ² statistic, ``z`` being a normal quantile."""
+    half = (df - 1) / 2
+    root = np.sqrt(np.maximum(statistic - half, 0.0)) - z
+    return np.maximum(np.where(root > 0, root**2, 0.0) - half, 0.0)

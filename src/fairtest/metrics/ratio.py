@@ -8,14 +8,21 @@ import numpy as np
 
 from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.difference import evidence as difference_evidence
+from fairtest.metrics.difference import rate_factors, two_by_two
 from fairtest.metrics.evidence import Evidence
+from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
+from fairtest.metrics.resampling import RESAMPLING
 from fairtest.metrics.scale import LOGARITHM, TIMES
 from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
+from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
+from fairtest.statistics.rates import score
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
     from fairtest.data.summaries import Counts
+    from fairtest.metrics.batch import Batch
+    from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.types import FloatArray
 
 
@@ -53,6 +60,25 @@ def _log_ratio(summary: Counts) -> tuple[FloatArray, FloatArray]:
     return strata_average(gap, variance, people.sum(axis=-1))
 
 
+def _test(batch: Batch) -> FloatArray:
+    """Return the score p-values of the difference, undefined where the ratio is."""
+    p = score.ratio_p(*(a[:, 0] for a in two_by_two(batch)))
+    return np.where(np.isnan(batch.effect), np.nan, p)
+
+
+def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
+    """Return the inversion of the score test over ratios, less 1."""
+    x1, n1, x2, n2 = (a[:, 0] for a in two_by_two(batch))
+    low, high = score.ratio_interval(x1, n1, x2, n2, alpha)
+    return low - 1, high - 1
+
+
+def _factors(summary: Counts, *_: FloatArray) -> tuple[Lookup, Lookup]:
+    """Return what a person adds: as to the difference, over the rate of everybody."""
+    s, o, favourable = rate_factors(summary)
+    return Lookup(s), Lookup(divide_or_zero(o, favourable))
+
+
 def clause(finding: FindingPhrases) -> str:
     """Return how many times as often the output happens to one group."""
     if not finding.is_two_by_two:
@@ -71,6 +97,9 @@ RATIO = Metric(
     effect=ratio,
     bound=bound,
     evidence=evidence,
+    procedure=Procedure(_test, _bounds, inverts_test=True),
+    conditional=RESAMPLING,
+    influence=single_sum(_factors),
     additive=LOGARITHM,
     compares="ratio",
     scale=TIMES,

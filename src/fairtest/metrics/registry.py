@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairtest.metrics.resampling import RESAMPLING
 from fairtest.metrics.scale import PLAIN, Additive, Scale
 from fairtest.metrics.words import Words
 from fairtest.types import Kind, SummaryKind
@@ -14,8 +15,12 @@ from fairtest.types import Kind, SummaryKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from fairtest.metrics.evidence import Evidence
-    from fairtest.types import FloatArray
+    from fairtest.metrics.procedure import Procedure
+    from fairtest.statistics.influence import Influence
+    from fairtest.types import FloatArray, IntArray
 
 LEVELS = frozenset({Kind.BINARY, Kind.CATEGORICAL, Kind.ORDERED})
 NUMBERS = frozenset({Kind.BINARY, Kind.ORDERED, Kind.NUMERIC})
@@ -37,6 +42,12 @@ class Metric:
         From a summary and a normal quantile to a lower bound of the strength, for searching only.
     evidence
         From a summary to how surely it shows an association, for weighting hypotheses.
+    procedure, conditional
+        How it is tested and gets its intervals, and how given explanatory attributes; None is the same as without.
+    influence
+        What each person contributes to its statistic, to know how hypotheses depend on each other; None: not known.
+    row_effect
+        From both columns and the stratum to the effect, for resampling people; None: ``effect`` takes them.
     signed
         Whether the effect has a direction.
     additive
@@ -61,6 +72,10 @@ class Metric:
     effect: Callable[..., Any]
     bound: Callable[[Any, float], FloatArray] | None = None
     evidence: Callable[[Any], Evidence] | None = None
+    procedure: Procedure = RESAMPLING
+    conditional: Procedure | None = None
+    influence: Influence | None = None
+    row_effect: Callable[[NDArray[Any], NDArray[Any], IntArray], float] | None = None
     signed: bool = True
     additive: Additive = PLAIN
     most: float = np.inf
@@ -73,6 +88,20 @@ class Metric:
     def strength(self, effect: FloatArray) -> FloatArray:
         """Return what searching, filtering and ranking compare: the size of effects."""
         return np.asarray(np.abs(self.additive.forth(effect)))
+
+    def effect_of_rows(self, protected: NDArray[Any], output: NDArray[Any], stratum: IntArray) -> float:
+        """Return the effect among people given one by one."""
+        return float((self.row_effect or self.effect)(protected, output, stratum))
+
+    def procedure_for(self, *, strata: int, resampling: bool = False) -> Procedure:
+        """Return how hypotheses with so many strata are tested; ``resampling`` asks for the generic procedure."""
+        if resampling:
+            return RESAMPLING
+        return self.procedure if strata == 1 or self.conditional is None else self.conditional
+
+    def is_joint(self, *, conditional: bool) -> bool:
+        """Whether it is known, given explanatory attributes or not, how hypotheses depend on each other."""
+        return self.influence is not None and (self.influence.within_strata or not conditional)
 
     @property
     def title(self) -> str:

@@ -15,6 +15,7 @@ from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.inference.validate import Asked, TestSettings, validate
 from fairtest.inference.verdict import detectable, verdict
 from fairtest.investigations.discovery import LabelQuestion
+from fairtest.metrics.choice import reported_metric
 from fairtest.model.found import FoundLabels
 from fairtest.model.results import AttributeResult
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
@@ -224,7 +225,7 @@ def _judged(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
-    said = verdict(finding.metric, finding.effect, finding.interval, run.plan.tolerance, finding.size)
+    said = verdict(reported_metric(finding.metric), finding.effect, finding.interval, run.plan.tolerance, finding.size)
     return replace(finding, verdict=said)
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError, setting, unquoted
-from fairtest.inference.influence import is_scored
 from fairtest.inference.multiplicity.corrections import corrections
+from fairtest.metrics.choice import BUILT_IN
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -72,13 +72,14 @@ def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
 def counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
     """Return a word about metrics of whose hypotheses nobody knows how they depend on others."""
     own = dict.fromkeys(
-        q.metric.name for q in investigation.questions if not is_scored(q.metric.name, q.strata is not None)
+        q.metric.name for q in investigation.questions if not q.metric.is_joint(conditional=q.strata is not None)
     )
     if not corrections[correction].joint or not own:
         return ()
+    unsure = ", ".join(m.name for m in BUILT_IN if not m.is_joint(conditional=True))
     return (
-        "How hypotheses depend on each other is known for the built-in metrics only, and not well enough for NMI given "
-        f"explanatory attributes: those of {', '.join(own)} were counted in full, as in Holm's procedure.",
+        f"How hypotheses depend on each other is known for the built-in metrics only, and not well enough for {unsure} "
+        f"given explanatory attributes: those of {', '.join(own)} were counted in full, as in Holm's procedure.",
     )
 
 

@@ -28,13 +28,10 @@ if TYPE_CHECKING:
     from fairtest.inference.validate import TestSettings, Validated
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
-    from fairtest.metrics.registry import Metric
     from fairtest.model.context import Context
     from fairtest.types import FloatArray, IntArray
 
 FIRST_SET = 1
-BOUNDED = frozenset(["DIFF", "NMI", "CORR", "RANK", "ETA"])
-"""Metrics whose effects are at most 1."""
 COPIES = 10
 """How many contexts are looked at for each one shown: most are near-copies of others."""
 
@@ -111,7 +108,8 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
         some = put(source, question, _some(all_found, at))
         measured = measure(engine_of(source), [some], settings)[0]
         allowed = critical_p(chosen, expected, prior, settings.level, start + at)
-        sizes = _possible(question.metric, _detectable(measured, allowed, settings))
+        sizes = _detectable(measured, allowed, settings)
+        sizes[~(sizes < question.metric.most)] = np.nan
         labels = _labels(question, all_found, at)
         shown = (
             Prospect(context, label, int(n), _known(effect), float(z), _known(size), len(group) - 1)
@@ -195,23 +193,14 @@ def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings
     train = measured.contexts
     with np.errstate(invalid="ignore", divide="ignore"):
         if metric.signed:
-            z = float(normal_quantile(settings.level))
-            if metric.name == "RATIO":
-                error = (np.log1p(train.high_single) - np.log1p(train.low_single)) / (2 * z) * np.sqrt(more)
-                return np.asarray(np.expm1(detectable_signed(allowed, error)))
-            error = (train.high_single - train.low_single) / (2 * z) * np.sqrt(more)
-            return detectable_signed(allowed, error)
+            z, additive = float(normal_quantile(settings.level)), metric.additive
+            width = additive.forth(train.high_single) - additive.forth(train.low_single)
+            return np.array(additive.back(detectable_signed(allowed, width / (2 * z) * np.sqrt(more))))
         evidence = None if metric.evidence is None else metric.evidence(measured.summary)
         if evidence is None or evidence.statistic is None or evidence.df is None:
             return np.full(len(allowed), np.nan)
         noncentrality = detectable_unsigned(allowed, evidence.df)
-        return np.asarray(noncentrality * more * train.effect / evidence.statistic)
-
-
-def _possible(metric: Metric, sizes: FloatArray) -> FloatArray:
-    """Return NaN for sizes that an effect cannot have; a ratio can have any."""
-    with np.errstate(invalid="ignore"):
-        return sizes if metric.name not in BOUNDED else np.where(sizes < 1, sizes, np.nan)
+        return np.array(noncentrality * more * train.effect / evidence.statistic)
 
 
 def _known(number: float) -> float | None:

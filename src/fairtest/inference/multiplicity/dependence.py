@@ -15,7 +15,6 @@ import numpy as np
 
 from fairtest.engine.kernel.joint import membership
 from fairtest.exceptions import InputError, setting, unquoted
-from fairtest.inference.influence import is_scored, n_sums, sums_of
 from fairtest.progress import silent
 from fairtest.types import SummaryKind
 
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Condition
     from fairtest.data.summaries import Target
     from fairtest.engine.contract import Engine, Profiles, Rows
-    from fairtest.inference.batch import Batch
-    from fairtest.inference.influence import Sums
+    from fairtest.metrics.batch import Batch
     from fairtest.progress import Progress
+    from fairtest.statistics.influence import Influence, Sums
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOST_SUMS = 6000
@@ -61,10 +60,15 @@ class Part:
     n_strata: int = 0
 
     @property
+    def influence(self) -> Influence:
+        """What people contribute, where that is known."""
+        assert self.batch.metric.influence is not None
+        return self.batch.metric.influence
+
+    @property
     def scored(self) -> IntArray:
         """The members whose people's contributions are known."""
-        conditional = self.target.strata is not None and not self.n_strata
-        known = is_scored(self.batch.metric.name, conditional)
+        known = self.batch.metric.is_joint(conditional=self.target.strata is not None and not self.n_strata)
         return np.flatnonzero(self.tested) if known else np.zeros(0, dtype=np.int64)
 
 
@@ -88,7 +92,7 @@ class Covariance:
 def covariance(engine: Engine, number: int, parts: Sequence[Part], progress: Progress = silent) -> Covariance:
     """Return the covariances of everything in the family whose people's contributions are known."""
     used = [part for part in parts if part.scored.size]
-    n = sum(int(n_sums(part.batch)[part.scored].sum()) for part in used)
+    n = sum(int(part.influence.count(part.batch.summary)[part.scored].sum()) for part in used)
     _check(n <= MOST_SUMS, f"at most {MOST_SUMS:,} sums over people", f"{n:,}")
     if not n:
         return Covariance(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
@@ -140,7 +144,7 @@ def _check(holds: bool, allowed: str, got: str) -> None:
     if not holds:
         raise InputError(
             f"The correction 'max-t' follows how hypotheses hang together, which is possible for {allowed}: one for "
-            "each hypothesis, more for NMI and ETA of many levels or strata. "
+            "each hypothesis, more for a metric of many groups or strata. "
             f"Got {got}. Use {setting('correction', 'holm')}, or ask in fewer contexts (a smaller "
             f"{unquoted('max_depth')}, a larger {unquoted('min_size')})."
         )
@@ -165,7 +169,7 @@ class _Crowd:
             [[*(places[c] for c in context), *[everybody] * (depth - len(context))] for context in part.conditions],
             dtype=np.int64,
         ).reshape(len(part.conditions), depth)
-        self.sums: Sums = sums_of(part.batch, part.scored, *self._means())
+        self.sums: Sums = part.influence.sums(part.batch.summary, part.scored, *self._means())
         sign = np.where(np.nan_to_num(part.batch.effect) < 0, -1.0, 1.0)
         self._sign = sign[self.sums.hypothesis] if part.batch.metric.signed else np.ones(len(self.sums.hypothesis))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.inference.row_effects import stratum_means
+from fairtest.statistics.numbers.strata import stratum_means
 from fairtest.statistics.tables.random_tables import chunks
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtest.engine.contract import Rows
 from fairtest.progress import silent
+from fairtest.statistics.resampling.samplers import KeyedSampler
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.summaries import Summary
-    from fairtest.inference.monte_carlo import Sampler
     from fairtest.metrics.registry import Metric
     from fairtest.progress import Progress
+    from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import FloatArray, IntArray
 
 
@@ -110,27 +111,9 @@ class Batch:
 
         return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress)
 
-    def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Keyed:
+    def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> KeyedSampler:
         """Return a sampler that draws from :meth:`generator`."""
-        return Keyed(sampler, self.generator(*content))
-
-
-class Keyed:
-    """A sampler with a generator of its own; ``cost`` is that of a draw, one from a small table being 1."""
-
-    def __init__(self, sampler: Sampler, rng: np.random.Generator) -> None:
-        self._sampler = sampler
-        self._rng = rng
-        self.cost = float(getattr(sampler, "cost", 1.0))
-
-    def draw(self, count: int, rng: np.random.Generator, /) -> int:  # noqa: ARG002 - part of the protocol
-        """Return the hits among ``count`` draws."""
-        return self._sampler.draw(count, self._rng)
-
-    def exact(self) -> float | None:
-        """Return the p-value that draws would approach, if the sampler knows it."""
-        known = getattr(self._sampler, "exact", None)
-        return None if known is None else known()
+        return KeyedSampler(sampler, self.generator(*content))
 
 
 def canonical_table(table: IntArray) -> IntArray:
