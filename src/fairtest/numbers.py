@@ -68,6 +68,17 @@ def rate(share: float | None, decimals: int = 1) -> str:
     return UNDEFINED if share is None else f"{fixed(100 * share, decimals, shy=True)} %"
 
 
+def per_cent(share: float) -> str:
+    """Return a confidence or a level in per cent with the digits it has.
+
+    Examples
+    --------
+    >>> per_cent(0.95), per_cent(0.0253)
+    ('95 %', '2.53 %')
+    """
+    return f"{round(100 * share, 2):g} %"
+
+
 def rates_in_words(shares: Sequence[float]) -> list[str]:
     """Return the rates of one sentence: whole, unless one is tiny or they are close together.
 

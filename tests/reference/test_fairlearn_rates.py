@@ -10,7 +10,6 @@ import pytest
 from fairlearn_rates import GROUPS, people, rates
 
 import fairtest as ft
-from fairtest.reporting.words.phrases import rates_of
 
 REFERENCE = json.loads(Path(__file__).with_name("fairlearn_rates.json").read_text("utf-8"))
 ABOUT = {
@@ -30,7 +29,7 @@ def population(**asked) -> ft.Finding:
 @pytest.mark.parametrize("notion", ABOUT)
 def test_rates(notion):
     table = population(output="said", ground_truth="truth", notion=notion).table
-    found = rates_of(table, table.rows.index(ABOUT[notion]))
+    found = table.shares(table.rows.index(ABOUT[notion]))
     assert dict(zip(table.columns, found, strict=True)) == pytest.approx(REFERENCE[notion], rel=1e-12)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.reporting.words.wording import headline
+from fairtest.reporting.words.headline import headline
 
 WORDS: dict[str, Any] = {
     "labels": {"sex": {"f": "women", "m": "men", "": "gender"}, "home_region": "region"},

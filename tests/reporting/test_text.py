@@ -12,7 +12,7 @@ from fairtest.model.names import Names
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects
-from fairtest.reporting.formats.tables import boxed, display_width, table_lines
+from fairtest.reporting.formats.tables import display_width, draw_table, table_lines
 from fairtest.reporting.formats.text import render_text
 
 REPORTS = build.all_reports()
@@ -103,7 +103,7 @@ def test_many_outputs_are_folded_not_cut():
 
 
 def test_wide_and_combining_letters_are_measured():
-    lines = boxed(["a", "b"], [["東京", "1"], ["e\u0301te\u0301", "22"]])
+    lines = draw_table(["a", "b"], [["東京", "1"], ["e\u0301te\u0301", "22"]])
     assert {display_width(line) for line in lines} == {4 + 3 + 2}
 
 
@@ -117,7 +117,7 @@ def test_budgets_and_false_discovery_rates_are_told():
     text = " ".join(render_text(twice).split())
     assert "at most 2.53 %, and 5 % over both test sets" in text
     assert "2 test sets, of which this is number 2" in text
-    rate = dataclasses.replace(build.income_report(), settings=build.settings(correction="benjamini-hochberg"))
+    rate = dataclasses.replace(build.income_report(), settings=build.settings(correction="bh"))
     assert "at most 5 % are expected to be flukes" in " ".join(render_text(rate).split())
 
 

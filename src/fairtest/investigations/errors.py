@@ -27,7 +27,7 @@ from fairtest.investigations.predicted_labels import (
 )
 from fairtest.investigations.profiles import Profile
 from fairtest.investigations.roles import MOST_LEVELS
-from fairtest.model.names import level_words, spoken
+from fairtest.model.names import column_words, level_words
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def _class(both: Pair) -> Profile:
 
 def mistakes_of(both: Pair, positive: Level) -> str:
     """Return what the two mistakes are."""
-    predicted = f"{spoken(both.prediction.name)} = {level_words(positive)}"
-    return f"a false positive is {predicted} where {spoken(both.truth.name)} is not, a false negative the reverse"
+    predicted = f"{column_words(both.prediction.name)} = {level_words(positive)}"
+    return f"a false positive is {predicted} where {column_words(both.truth.name)} is not, a false negative the reverse"
 
 
 def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variable:

@@ -11,7 +11,7 @@ from fairtest.data.streaming.blocks import count_levels
 from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, argument, setting, unquoted
 from fairtest.investigations.roles import few_levels, value_effects_are_about
-from fairtest.model.names import OutcomeWords, level_words, spoken
+from fairtest.model.names import OutcomeWords, column_words, level_words
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def pair(predicted: Level, truth: Level) -> str:
 
 def pair_words(columns: Sequence[Column], labels: Sequence[Level]) -> OutcomeWords:
     """Return what a sentence says of the people in a cell of the confusion matrix."""
-    both = " and ".join(f"{spoken(c.name)} = {level_words(v)}" for c, v in zip(columns, labels, strict=True))
+    both = " and ".join(f"{column_words(c.name)} = {level_words(v)}" for c, v in zip(columns, labels, strict=True))
     return OutcomeWords(f"have {both}", f"the share with {both}")
 
 

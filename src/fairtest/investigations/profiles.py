@@ -9,7 +9,7 @@ from fairtest.data.streaming.blocks import find_range
 from fairtest.exceptions import unquoted
 from fairtest.investigations.predicted_labels import Labels
 from fairtest.investigations.roles import usable
-from fairtest.model.names import spoken
+from fairtest.model.names import column_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +78,7 @@ class Pair:
 
     def name_columns(self, words: str) -> str:
         """Return words with the two columns in place of ``{predicted}`` and ``{truth}``."""
-        return words.format(predicted=spoken(self.prediction.name), truth=spoken(self.truth.name))
+        return words.format(predicted=column_words(self.prediction.name), truth=column_words(self.truth.name))
 
     def labels(self, wanted: str) -> Labels:
         """Return them as labels."""

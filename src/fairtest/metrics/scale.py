@@ -71,6 +71,10 @@ class Scale:
         shown = self.number(effect)
         return shown if shown == UNDEFINED else shown + self.unit
 
+    def size(self, effect: float) -> str:
+        """Return how large an effect is, whatever its direction, with its unit."""
+        return self.estimate(abs(effect)).removeprefix("+")
+
     def interval(self, interval: Interval | None) -> str:
         """Return ``[low, high]``; an infinite bound has a round bracket."""
         if interval is None or any(math.isnan(bound) for bound in interval):

@@ -55,7 +55,7 @@ class Names:
 
     def column(self, name: str) -> str:
         """Return what a column is called: the user's word, or its name as it is said."""
-        return self.columns.get(name) or spoken(name)
+        return self.columns.get(name) or column_words(name)
 
     def label(self, attribute: str, value: Level) -> str | None:
         """Return the user's word for a group, if there is one."""
@@ -76,7 +76,7 @@ class Names:
 
     def written(self, name: str) -> str:
         """Return a column for the head of a table: the user's word, or its name as it is written."""
-        return self.columns.get(name) or one_line(name)
+        return self.columns.get(name) or clean_line(name)
 
     def pair(self, attribute: str, value: Level) -> str:
         """Return a column with a value: ``department = Law``."""
@@ -92,23 +92,27 @@ class Names:
         return f"{count(number)} {'person' if one else self.people}"
 
 
-def spoken(name: str) -> str:
+PLAIN_NAMES = Names()
+"""Where the user has no words of their own."""
+
+
+def column_words(name: str) -> str:
     """Return a column's name as it is said: on one line, underscores as spaces.
 
     Examples
     --------
-    >>> spoken("hours_per_week")
+    >>> column_words("hours_per_week")
     'hours per week'
     """
-    return one_line(name.replace("_", " ")) or "“”"
+    return clean_line(name.replace("_", " ")) or "“”"
 
 
-def one_line(text: str) -> str:
+def clean_line(text: str) -> str:
     """Return text without line breaks and characters that steer a terminal."""
     return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
 
 
 def level_words(value: Level) -> str:
     """Return one value of a column; an empty one shows its quotes, a negative number a real minus."""
-    words = one_line(written_value(value)) or "“”"
+    words = clean_line(written_value(value)) or "“”"
     return words.replace("-", "−", 1) if isinstance(value, int | float) and value < 0 else words

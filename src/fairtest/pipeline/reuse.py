@@ -16,6 +16,7 @@ from fairtest.data.reuse import ReusedSet
 from fairtest.exceptions import InputError, the
 from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
 from fairtest.inference.describe import Describer
+from fairtest.inference.multiplicity.corrections import FALSE_DISCOVERY
 from fairtest.inference.validate import measure, validate
 from fairtest.model.found import Found
 from fairtest.model.report import Reuse
@@ -49,7 +50,7 @@ def check_reusable(source: DataSource, correction: Correction, tolerance: float 
     """Raise for choices that a reusable test set cannot keep its promise with."""
     if not source.reuse:
         return
-    if correction.name in {"bh", "by"}:
+    if correction.controls is FALSE_DISCOVERY:
         raise InputError(
             f"The correction {correction.name!r} bounds the share of false findings, and reuse=True promises that "
             "there is none. Use 'pooled', 'holm', 'weighted-holm' or 'bonferroni'."

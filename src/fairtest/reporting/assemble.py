@@ -17,8 +17,8 @@ from fairtest.model.report import (
     Report,
     Settings,
 )
+from fairtest.reporting.words.sentences import sentence, tolerance_words
 from fairtest.reporting.words.simpson import simpson_note
-from fairtest.reporting.words.wording import sentence, verdict_words
 from fairtest.types import Kind
 from fairtest.version import __version__
 
@@ -83,7 +83,7 @@ def _attribute(
     def worded(finding: Finding) -> Finding:
         population = found.parts[finding.output].population if found.parts else found.population
         words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
-        tolerance = verdict_words(finding, results.test.plan.tolerance)
+        tolerance = tolerance_words(finding, results.test.plan.tolerance)
         turned = simpson_note(finding, names)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned))
 
@@ -121,7 +121,7 @@ def _with_what_could_be_seen(population: Finding, found: AttributeResult, questi
 
 def seen_words(population: Finding, size: float, question: Question) -> str:
     """Return how large an effect would have been seen, in words."""
-    shown = scale_for(population.metric, population.effect).estimate(abs(size)).lstrip("+")
+    shown = scale_for(population.metric, population.effect).size(size)
     if question.metric.signed:
         return f"A link of about {shown} over everybody would have been seen with a chance of 80 %."
     return f"A link above {shown} over everybody is ruled out at this confidence."

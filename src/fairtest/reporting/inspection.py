@@ -8,7 +8,7 @@ import textwrap
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import count
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Inspection:
         return self.to_text()
 
     def _lines(self, width: int) -> Iterator[str]:
-        yield f"{one_line(self.name)}: {count(self.rows)} people, {count(len(self.columns))} columns"
+        yield f"{clean_line(self.name)}: {count(self.rows)} people, {count(len(self.columns))} columns"
         yield ""
         rows = [("column", "kind", "missing", "distinct", "role", "why this kind; why this role")]
         rows += [_cells(column, self.rows) for column in self.columns]
@@ -100,7 +100,7 @@ class Inspection:
             yield ""
             yield "Measured by, unless --metric says otherwise:"
             for pair in self.pairs:
-                yield f"  {one_line(pair.protected)} → {one_line(pair.output)}: {pair.metric}, {pair.phrase}"
+                yield f"  {clean_line(pair.protected)} → {clean_line(pair.output)}: {pair.metric}, {pair.phrase}"
         for note in self.notes:
             yield ""
             yield from textwrap.wrap(f"Note: {note}", width, subsequent_indent="      ")
@@ -110,7 +110,7 @@ class Inspection:
 
 
 def _cells(column: InspectedColumn, rows: int) -> tuple[str, str, str, str, str, str]:
-    name = one_line(column.name)
+    name = clean_line(column.name)
     missing = f"{count(column.missing)} ({100 * column.missing / rows:.0f} %)" if column.missing else "0"
     return (
         name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
@@ -118,7 +118,7 @@ def _cells(column: InspectedColumn, rows: int) -> tuple[str, str, str, str, str,
         missing,
         count(column.distinct),
         column.role,
-        "; ".join(part for part in (one_line(column.reason), column.why) if part),
+        "; ".join(part for part in (clean_line(column.reason), column.why) if part),
     )
 
 

@@ -23,6 +23,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ErrorRate:
+    """What a correction keeps at or below the level of the test set.
+
+    Attributes
+    ----------
+    name
+        What it is, in a few words.
+    promise
+        What a report says it means; ``{level}`` stands for the level.
+    adds_up
+        Whether the levels of several test sets add up to one that holds for all of them together.
+    """
+
+    name: str
+    promise: str
+    adds_up: bool
+
+
+FAMILY_WISE = ErrorRate(
+    "the chance of even one false finding",
+    "The chance that even one reported link is a fluke is at most {level}",
+    adds_up=True,
+)
+FALSE_DISCOVERY = ErrorRate(
+    "the expected share of false findings",
+    "Of the reported links at most {level} are expected to be flukes",
+    adds_up=False,
+)
+
+
+@dataclass(frozen=True)
 class Correction:
     """A way to correct for the number of hypotheses.
 
@@ -41,6 +72,8 @@ class Correction:
         each simultaneous interval.
     weighted
         Whether hypotheses with more evidence are tested at larger levels.
+    controls
+        The error that it keeps at or below the level.
     joint
         Whether it makes use of how hypotheses depend on each other, which :meth:`given` tells it. Without that it must
         suppose the worst, like Holm's.
@@ -52,6 +85,7 @@ class Correction:
     levels: Callable[[float, BoolArray, Prior], FloatArray]
     weighted: bool = False
     joint: bool = False
+    controls: ErrorRate = FAMILY_WISE
 
     def given(self, null: JointNull) -> Correction:
         """Return the correction for one family, whose joint distribution under no association is known."""
@@ -220,12 +254,14 @@ corrections: dict[str, Correction] = {
             "the procedure of Benjamini and Hochberg, for the share of false findings",
             _plain(benjamini_hochberg),
             equal_levels,
+            controls=FALSE_DISCOVERY,
         ),
         Correction(
             "by",
             "the procedure of Benjamini and Yekutieli, for the share of false findings",
             _plain(benjamini_yekutieli),
             equal_levels,
+            controls=FALSE_DISCOVERY,
         ),
     )
 }

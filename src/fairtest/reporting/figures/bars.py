@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fairtest.model.finding import CountTable
 from fairtest.numbers import rate
 from fairtest.reporting.figures.plots import plot_rates
-from fairtest.reporting.formats.tables import display_width, shortened
-from fairtest.reporting.words.phrases import capitalised, outcome_words
+from fairtest.reporting.formats.tables import display_width, shorten
+from fairtest.reporting.words.phrases import capitalise, outcome_words
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
@@ -45,7 +45,7 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     label = min(max(display_width(name) for name, *_ in shown), width // 3)
     room = min(width - label - 2 * len(_GAP) - max(len(numbers) for *_, numbers in shown), _WIDEST_PLOT)
     share = outcome_words(finding, table.rows[plot.row], names, noun=True).removeprefix("the ")
-    lines = textwrap.wrap(f"{capitalised(share)}, each with its 95 % interval:", width)
+    lines = textwrap.wrap(f"{capitalise(share)}, each with its 95 % interval:", width)
     for name, group, numbers in shown:
         bar = _bar(plot.mark(group), room)
         drawn = inks[plot.look(group)](bar)
@@ -137,5 +137,5 @@ def _ticks(axis: Axis, plot: int) -> str:
 
 
 def _left(name: str, width: int) -> str:
-    short = shortened(name, width)
+    short = shorten(name, width)
     return short + " " * (width - display_width(short))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from fairtest.metrics.choice import reported_metric
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import digits, typeset
 from fairtest.reporting.figures.axes import round_up
 
@@ -137,7 +137,7 @@ def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
 
 def _own_words(node: Node, parent: Node) -> str:
     own = [p for p in node.part.context.predicates if p not in parent.part.context.predicates]
-    return one_line(", ".join(map(str, own))) or one_line(str(node.part.context))
+    return clean_line(", ".join(map(str, own))) or clean_line(str(node.part.context))
 
 
 def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:

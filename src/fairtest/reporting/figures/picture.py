@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairtest.reporting.figures.marks import BoxMark
 from fairtest.reporting.figures.palette import LIGHT, WHITE
 from fairtest.reporting.figures.svg import draw_box, draw_interval, file_pen
-from fairtest.reporting.formats.tables import shortened
+from fairtest.reporting.formats.tables import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def _axis_lines(axis: Axis, bottom: float) -> Iterator[str]:
 
 def _row_lines(row: PictureRow, top: float) -> Iterator[str]:
     baseline = top + _ROW / 2 + 4
-    yield _text(_MARGIN, baseline, shortened(row.name, _LONGEST_NAME))
+    yield _text(_MARGIN, baseline, shorten(row.name, _LONGEST_NAME))
     yield _text(_END + 20, baseline, row.numbers, f' fill="{LIGHT["soft"]}"')
     if isinstance(row.mark, BoxMark):
         yield _placed(top, draw_box(row.mark, _ROW, _PEN))
@@ -122,6 +122,6 @@ def _framed(title: str, height: float, lines: Sequence[str]) -> str:
         f' role="img" font-family="system-ui, sans-serif" font-size="12" fill="{LIGHT["ink"]}">',
         f"<title>{escape(title)}</title>",
         f'<rect {size} fill="{WHITE}"/>',
-        _text(_MARGIN, 22, shortened(title, _LONGEST_TITLE), ' font-size="14" font-weight="600"'),
+        _text(_MARGIN, 22, shorten(title, _LONGEST_TITLE), ' font-size="14" font-weight="600"'),
     ]
     return "\n".join([*first, *lines, "</svg>"]) + "\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.reporting.figures.axes import effect_axis, rate_axis, rates_axis
 from fairtest.reporting.figures.marks import mark_effect, mark_rate
-from fairtest.reporting.words.phrases import named_groups, told_row
+from fairtest.reporting.words.phrases import choose_groups, choose_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +116,8 @@ class RatePlot:
 
 def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> RatePlot:
     """Return the rates of the output that a sentence tells, on an axis that ends above them or at 100 %."""
-    row = told_row(table, least)
+    row = choose_row(table, least)
     axis = rate_axis([1.0]) if to_hundred else rates_axis(table.rates[row], table.sizes)
     people = sum(table.sizes)
     everybody = sum(table.counts[row]) / people if people else None
-    return RatePlot(table, row, named_groups(table, least), axis, everybody)
+    return RatePlot(table, row, choose_groups(table, least), axis, everybody)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
-from fairtest.model.names import one_line
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
@@ -15,8 +13,8 @@ from fairtest.reporting.figures.marks import FEW, mark_box
 from fairtest.reporting.figures.picture import PictureRow, draw_rows, draw_tree
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
 from fairtest.reporting.formats.files import report_folder, write_atomically
-from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import shared_decimals
+from fairtest.reporting.outline import outline_attribute
+from fairtest.reporting.words.phrases import place_words, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,30 +56,19 @@ def _stem(name: str, number: int, taken: dict[str, str]) -> str:
 
 def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str, str]]:
     shown = attribute.inside if report.labels is not None else attribute.findings
-    scale = scale_for(attribute.metric, attribute.population.effect)
-    about = _about(report, attribute, scale)
+    outlined = outline_attribute(report, attribute)
+    about, scale = f"{report.names.column(report.subject)} by {outlined.name}: {outlined.measure}", outlined.scale
     alike = [f for f in (*attribute.populations, *shown) if f.metric == attribute.metric]
     known = None if attribute.labels else attribute.population.effect
-    yield from _forest("forest", about, [ForestRow(_named(f), f) for f in alike], scale, report.names, known)
+    yield from _forest("forest", about, [ForestRow(place_words(f), f) for f in alike], scale, report.names, known)
     if (tree := icicle_of(attribute, scale)) is not None:
         yield "tree", draw_tree(f"{about}, the tree of contexts", tree)
     for number, finding in enumerate((attribute.population, *shown)):
         yield str(number), _by_group(finding, report.settings.min_size, report.names)
         if finding.strata:
-            rows = [ForestRow(_named(finding), finding)]
+            rows = [ForestRow(place_words(finding), finding)]
             rows += [ForestRow(report.names.values(s.values), s) for s in finding.strata]
-            yield from _forest(f"{number}-strata", f"{_named(finding)}, by stratum", rows, scale, report.names)
-
-
-def _about(report: Report, attribute: AttributeReport, scale: Scale) -> str:
-    unit = f", in{scale.unit}" if scale.unit else ""
-    called = report.names.column
-    return f"{called(report.subject)} by {called(attribute.name)}: {guide.metric_label(report, attribute.metric)}{unit}"
-
-
-def _named(finding: Finding) -> str:
-    where = one_line(str(finding.context)) if len(finding.context) else "Everyone"
-    return where if finding.label is None else f"{one_line(finding.label)}: {where}"
+            yield from _forest(f"{number}-strata", f"{place_words(finding)}, by stratum", rows, scale, report.names)
 
 
 def _forest(
@@ -105,7 +92,7 @@ def _forest(
 
 def _by_group(finding: Finding, least: int, names: Names) -> str:
     """Return the rates or the boxes of each group of a finding."""
-    title = f"{_named(finding)} ({names.number_of(finding.size)})"
+    title = f"{place_words(finding)} ({names.number_of(finding.size)})"
     if isinstance(finding.table, CountTable):
         return _rates(title, finding.table, least, names)
     return _boxes(title, finding.table, names)

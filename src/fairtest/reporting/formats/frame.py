@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairtest.numbers import P_FLOOR
-from fairtest.reporting.words.wording import sentence_in
+from fairtest.reporting.words.sentences import sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def _row(report: Report, attribute: AttributeReport, finding: Finding, *, popula
         "p_value_raw": _p_value(finding.p_value_raw),
         "significant": bool(finding.significant),
         "population": population,
-        "sentence": sentence_in(report, attribute, finding),
+        "sentence": sentence_of(report, attribute, finding),
     }
 
 

@@ -12,7 +12,7 @@ from fairtest.model.finding import CountTable
 from fairtest.numbers import P_FLOOR
 from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.reused import promise, whose_numbers
-from fairtest.reporting.words.wording import sentence_in
+from fairtest.reporting.words.sentences import sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -182,7 +182,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         **_numbers(finding),
         "table": _table(finding.table),
         "strata": [_stratum(stratum) for stratum in finding.strata],
-        "sentence": sentence_in(report, attribute, finding),
+        "sentence": sentence_of(report, attribute, finding),
         "output": finding.output,
         "metric": finding.metric,
         "significant": bool(finding.significant),

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import count, p_value, quantity, rate
-from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import capitalised, rates_of, totals
-from fairtest.reporting.words.wording import sentence_in
+from fairtest.reporting.outline import outline_of
+from fairtest.reporting.words.phrases import capitalise
+from fairtest.reporting.words.sentences import stratum_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairtest.model.finding import Finding, GroupTable
     from fairtest.model.names import Names
-    from fairtest.model.report import AttributeReport, Report
+    from fairtest.model.report import Report
+    from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 _MOST = 50
 """So many findings of an attribute are listed; comments on a pull request have a limit."""
@@ -30,65 +31,49 @@ _CALLS = re.compile(r"([@#])(?=\w)")
 
 def render_markdown(report: Report) -> str:
     """Return the report as GitHub's Markdown; values of the data stand in it as plain text, whatever they are."""
+    outline = outline_of(report)
+    first = "looked at" if report.explains is None else "asked about again"
+    steps = zip(outline.funnel, (first, "tested", "significant", "reported"), strict=True)
     lines = [
-        f"### FairTest: {_plain(guide.answer(report))}",
+        f"### FairTest: {_plain(outline.headline)}.",
         "",
-        _plain(guide.eyebrow(report)),
+        _plain(outline.eyebrow),
         "",
-        " → ".join(f"**{count(n)}** {word}" for (n, _), word in zip(guide.funnel(report), _steps(report), strict=True)),
+        " → ".join(f"**{count(number)}** {step}" for (number, _), step in steps),
         "",
     ]
-    for attribute in report.attributes:
-        lines += _attribute(report, attribute)
-    lines += _folded("How sure, and what was left out", _around(report))
-    lines += _folded("How it was done, and how to repeat it", _method(report))
+    for attribute in outline.attributes:
+        lines += _attribute(outline, attribute)
+    left_out = [f"{how_many} {why}" for how_many, why in outline.left_out]
+    settings = [f"{name}: {value}" for name, value in outline.settings]
+    lines += _folded("How sure, and what was left out", _listed(outline.how_sure, [*left_out, *outline.notes]))
+    lines += _folded("How it was done, and how to repeat it", _listed(outline.method, settings))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _steps(report: Report) -> tuple[str, ...]:
-    return "looked at" if report.explains is None else "asked about again", "tested", "significant", "reported"
-
-
-def _attribute(report: Report, attribute: AttributeReport) -> Iterator[str]:
-    scale = scale_for(attribute.metric, attribute.population.effect)
-    everyone = [f for f in attribute.labels if f.significant] if attribute.labels else [attribute.population]
-    shown = [*everyone, *attribute.inside]
-    yield f"#### {_plain(capitalised(report.names.column(attribute.name)))}"
+def _attribute(outline: Outline, outlined: AttributeOutline) -> Iterator[str]:
+    report, shown = outline.report, [*outlined.everyone, *outlined.inside]
+    yield f"#### {_plain(capitalise(outlined.name))}"
     yield ""
-    unit = f", in{scale.unit}" if scale.unit else ""
     sure = "p, corrected" if report.reuse is None else "confirmed"
-    interval = f"simultaneous {guide.interval_level(report)} interval"
-    head = ["group", report.names.people, guide.metric_label(report, attribute.metric) + unit, interval, sure]
-    rows = [_row(report, attribute, f) for f in shown[:_MOST]]
-    yield from _table(head, rows)
+    head = ["group", report.names.people, outlined.measure, f"simultaneous {outline.level} interval", sure]
+    yield from _table(head, [_row(report, f) for f in shown[:_MOST]])
     if len(shown) > _MOST:
         yield f"and {count(len(shown) - _MOST)} more, in the full report"
         yield ""
     for finding in shown[:_MOST_DETAILS]:
-        yield from _folded(_where(finding), _details(report, attribute, finding))
+        yield from _folded(finding.place, _details(report, finding))
 
 
-def _where(finding: Finding) -> str:
-    place = one_line(str(finding.context)) if len(finding.context) else "Everyone"
-    return place if finding.label is None else f"{one_line(finding.label)}: {place}"
-
-
-def _row(report: Report, attribute: AttributeReport, finding: Finding) -> list[str]:
-    scale = scale_for(attribute.metric, attribute.population.effect)
-    if finding.metric != attribute.metric:
-        scale = scale_for(finding.metric, finding.effect)
+def _row(report: Report, outlined: FindingOutline) -> list[str]:
+    finding, scale = outlined.finding, outlined.scale
     sure = p_value(finding.p_value) if report.reuse is None else "yes" if finding.significant else "no"
-    return [
-        _where(finding),
-        count(finding.size),
-        scale.number(finding.effect),
-        scale.interval(finding.interval),
-        sure,
-    ]
+    return [outlined.place, count(finding.size), scale.number(finding.effect), scale.interval(finding.interval), sure]
 
 
-def _details(report: Report, attribute: AttributeReport, finding: Finding) -> Iterator[str]:
-    yield _plain(sentence_in(report, attribute, finding))
+def _details(report: Report, outlined: FindingOutline) -> Iterator[str]:
+    finding = outlined.finding
+    yield _plain(outlined.sentence)
     yield ""
     if isinstance(finding.table, CountTable):
         yield from _counts(finding.table, report.names)
@@ -96,7 +81,7 @@ def _details(report: Report, attribute: AttributeReport, finding: Finding) -> It
         yield from _groups(finding.table, report.names)
     if finding.strata:
         yield from _strata(report, finding)
-    for note in finding.notes:
+    for note in outlined.notes:
         yield f"> {_plain(note)}"
         yield ""
 
@@ -109,23 +94,21 @@ def _strata(report: Report, finding: Finding) -> Iterator[str]:
             count(stratum.size),
             scale.estimate(stratum.effect),
             scale.interval(stratum.interval),
-            guide.stratum_words(report, stratum),
+            stratum_words(report, stratum),
         ]
         for stratum in finding.strata
     ]
-    head = ["among those with", report.names.people, one_line(finding.metric), "interval", ""]
-    yield from _table(head, rows)
+    yield from _table(["among those with", report.names.people, finding.metric, "interval", ""], rows)
 
 
 def _counts(table: CountTable, names: Names) -> Iterator[str]:
-    sizes = totals(table)
     head = [names.column(table.protected), *(names.pair(table.output, v) for v in table.rows), names.people]
-    shares = [rates_of(table, i) for i in range(len(table.rows))]
+    outputs = [(row, table.shares(i)) for i, row in enumerate(table.counts)]
     rows = [
         [
             names.short(table.protected, group),
-            *(f"{count(table.counts[i][g])} ({rate(shares[i][g])})" for i in range(len(table.rows))),
-            count(sizes[g]),
+            *(f"{count(row[g])} ({rate(shares[g])})" for row, shares in outputs),
+            count(table.sizes[g]),
         ]
         for g, group in enumerate(table.columns)
     ]
@@ -134,33 +117,18 @@ def _counts(table: CountTable, names: Names) -> Iterator[str]:
 
 def _groups(table: GroupTable, names: Names) -> Iterator[str]:
     head = [names.column(table.by), names.people, f"mean {names.column(table.measured)}", "median"]
+    medians = [group.quantiles[2] if group.quantiles else None for group in table.rows]
     rows = [
-        [
-            names.short(table.by, g.name),
-            count(g.size),
-            quantity(g.mean, 2),
-            quantity(g.quantiles[2] if g.quantiles else None, 2),
-        ]
-        for g in table.rows
+        [names.short(table.by, group.name), count(group.size), quantity(group.mean, 2), quantity(median, 2)]
+        for group, median in zip(table.rows, medians, strict=True)
     ]
     yield from _table(head, rows)
 
 
-def _around(report: Report) -> Iterator[str]:
-    yield _plain(guide.how_sure(report))
+def _listed(text: str, items: Sequence[str]) -> Iterator[str]:
+    yield _plain(text)
     yield ""
-    for how_many, why in guide.left_out(report):
-        yield f"- {_plain(how_many)} {_plain(why)}"
-    for note in report.notes:
-        yield f"- {_plain(note)}"
-    yield ""
-
-
-def _method(report: Report) -> Iterator[str]:
-    yield _plain(guide.method(report))
-    yield ""
-    for name, value in guide.settings_lines(report):
-        yield f"- {_plain(name)}: {_plain(value)}"
+    yield from (f"- {_plain(item)}" for item in items)
     yield ""
 
 
@@ -191,8 +159,8 @@ def _plain(text: str) -> str:
 
     Calls are looked for after the marks are read, so that a backslash does not stop them: a word joiner does.
     """
-    return _CALLS.sub("\\1\u2060", _MARKS.sub(r"\\\1", one_line(text)))
+    return _CALLS.sub("\\1\u2060", _MARKS.sub(r"\\\1", clean_line(text)))
 
 
 def _html(text: str) -> str:
-    return _CALLS.sub("\\1\u2060", escape(one_line(text), quote=False))
+    return _CALLS.sub("\\1\u2060", escape(clean_line(text), quote=False))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairtest.model.finding import CountTable
 from fairtest.model.names import Names
 from fairtest.numbers import count, quantity, rate
-from fairtest.reporting.words.phrases import fitted_at, line_words, rates_of, shared_decimals, totals
+from fairtest.reporting.words.phrases import fit_at, line_words, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
-def boxed(head: Sequence[str], body: Sequence[Sequence[str]], foot: Sequence[Sequence[str]] = ()) -> list[str]:
+def draw_table(head: Sequence[str], body: Sequence[Sequence[str]], foot: Sequence[Sequence[str]] = ()) -> list[str]:
     """Return rows of cells as lines: the first column to the left, the others to the right."""
     rows = [head, *body, *foot]
     widths = [max(display_width(row[i]) for row in rows) for i in range(len(head))]
@@ -59,7 +59,7 @@ def _padded(text: str, width: int, *, left: bool) -> str:
     return text + space if left else space + text
 
 
-def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+def shorten(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return text that takes no more than so many columns, an ellipsis at its end where it was cut."""
     if display_width(text) <= longest:
         return text
@@ -72,7 +72,7 @@ def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def _name(names: Names, column: str, value: Level) -> str:
-    return shortened(names.short(column, value))
+    return shorten(names.short(column, value))
 
 
 # Counts ---------------------------------------------------------------------------------------------------------
@@ -87,15 +87,15 @@ def _count_lines(table: CountTable, width: int, names: Names) -> list[str]:
 
 
 def _groups_across(table: CountTable, names: Names) -> list[str]:
-    sizes, everyone = totals(table), sum(totals(table))
+    sizes, everyone = table.sizes, sum(table.sizes)
     groups = [_name(names, table.protected, group) for group in table.columns]
-    head = [shortened(names.written(table.output)), *groups, "Total"]
+    head = [shorten(names.written(table.output)), *groups, "Total"]
     body = []
     for i, row in enumerate(table.counts):
-        shares = [*rates_of(table, i), _share(sum(row), everyone)]
+        shares = [*table.shares(i), _share(sum(row), everyone)]
         body.append([_name(names, table.output, table.rows[i]), *_cells_of([*row, sum(row)], shares)])
     foot = [["Total", *_cells_of([*sizes, everyone], [_share(n, everyone) for n in (*sizes, everyone)])]]
-    return boxed(head, *_aligned(body, foot))
+    return draw_table(head, *_aligned(body, foot))
 
 
 def _cells_of(counts: Sequence[int], shares: Sequence[float | None]) -> list[str]:
@@ -115,10 +115,10 @@ def _aligned(body: list[list[str]], foot: list[list[str]]) -> tuple[list[list[st
 
 def _groups_down(table: CountTable, width: int, names: Names) -> list[str]:
     """Return one line for each group, the outputs in as many blocks as the width asks for."""
-    sizes, everyone = totals(table), sum(totals(table))
+    sizes, everyone = table.sizes, sum(table.sizes)
     shown = range(min(len(table.columns), _MOST_ROWS))
     groups = [_name(names, table.protected, table.columns[g]) for g in shown]
-    side = [shortened(names.written(table.protected)), *groups, "Total"]
+    side = [shorten(names.written(table.protected)), *groups, "Total"]
     columns = [
         [
             _name(names, table.output, value),
@@ -133,7 +133,7 @@ def _groups_down(table: CountTable, width: int, names: Names) -> list[str]:
     lines: list[str] = []
     for block in _blocks(columns, side, width):
         head, *body, foot = [list(row) for row in zip(side, *block, strict=True)]
-        lines += ([""] if lines else []) + boxed(head, *_aligned(body, [foot]))
+        lines += ([""] if lines else []) + draw_table(head, *_aligned(body, [foot]))
     return lines + _more(len(table.columns) - len(shown))
 
 
@@ -173,10 +173,10 @@ def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
     rows = table.rows[:_MOST_ROWS]
     decimals = shared_decimals(rows)
     fit = ["fitted"] if table.line is not None else []
-    full = boxed(
-        [shortened(names.written(table.by)), names.people, "mean", "deviation", *_QUANTILES, *fit],
+    full = draw_table(
+        [shorten(names.written(table.by)), names.people, "mean", "deviation", *_QUANTILES, *fit],
         [
-            [*_described(names, table.by, group, decimals), *(quantity(fitted_at(table, group), decimals) for _ in fit)]
+            [*_described(names, table.by, group, decimals), *(quantity(fit_at(table, group), decimals) for _ in fit)]
             for group in rows
         ],
     )
@@ -184,8 +184,8 @@ def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
     if fit:
         caption += f"; fitted line: {line_words(table, names)}"
     if full and display_width(full[0]) > width:
-        full = boxed(
-            [shortened(names.written(table.by)), names.people, "mean", "median"],
+        full = draw_table(
+            [shorten(names.written(table.by)), names.people, "mean", "median"],
             [
                 [*_described(names, table.by, group, decimals)[:3], _described(names, table.by, group, decimals)[6]]
                 for group in rows

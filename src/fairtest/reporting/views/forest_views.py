@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.names import one_line
 from fairtest.numbers import count, typeset_p
 from fairtest.reporting.figures.plots import Forest, ForestRow, plot_effects
 from fairtest.reporting.figures.svg import FOREST, axis_marks, axis_style, interval_on_page
+from fairtest.reporting.words.phrases import place_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
 
 View = dict[str, Any]
@@ -25,12 +25,12 @@ def forest_view(
     """Return the forest: everyone, the findings, and apart from them what is significant and not reported."""
     alike = {n: f for n, f in enumerate(shown, 1) if f.metric == attribute.metric}
     everyone = [] if attribute.labels else [ForestRow("Everyone", attribute.population, whole=True)]
-    rows = {n: ForestRow(_name(f), f) for n, f in alike.items()}
+    rows = {n: ForestRow(place_words(f, "everyone"), f) for n, f in alike.items()}
     known = None if attribute.labels else attribute.population.effect
     forest = plot_effects([*everyone, *rows.values()], scale, known)
     if forest is None:
         return None
-    hidden = [ForestRow(_name(other), other, clear=False) for other in attribute.unreported]
+    hidden = [ForestRow(place_words(other), other, clear=False) for other in attribute.unreported]
     return {
         "axis": axis_marks(forest.axis),
         "style": axis_style(forest.axis, forest.reference),
@@ -39,12 +39,6 @@ def forest_view(
         "unreported": [forest_row(forest, row) | _order(row, n) for n, row in enumerate(hidden, 1)],
         "unreported_words": _unreported_words(report, len(hidden), attribute.unlisted),
     }
-
-
-def _name(part: Finding | Tested) -> str:
-    label = getattr(part, "label", None)
-    where = one_line(str(part.context))
-    return where if label is None else f"{one_line(label)}: {where}"
 
 
 def _order(row: ForestRow, rank: int) -> View:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.model.finding import CountTable
-from fairtest.model.names import Names, one_line
+from fairtest.model.names import Names, clean_line
 from fairtest.numbers import count, p_value, rate, typeset, typeset_p
 from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.marks import mark_effect
 from fairtest.reporting.figures.svg import axis_marks, axis_style, draw_label
-from fairtest.reporting.formats.tables import boxed, display_width, shortened
-from fairtest.reporting.words.phrases import big_groups, capitalised, joined, rates_of, totals
+from fairtest.reporting.formats.tables import display_width, draw_table, shorten
+from fairtest.reporting.words.phrases import capitalise, join_words, large_groups
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def _goes_with(attribute: AttributeReport, finding: Finding) -> tuple[int | None
         return None, effect > 0
     if len(finding.table.columns) == 2 and metric.signed:
         return int(effect > 0), effect > 0
-    rates = rates_of(finding.table, 1)
-    return max(big_groups(finding.table, FEW), key=lambda g: rates[g] or 0.0, default=0), True
+    rates = finding.table.shares(1)
+    return max(large_groups(finding.table, FEW), key=lambda g: rates[g] or 0.0, default=0), True
 
 
 def _title(attribute: AttributeReport, finding: Finding, group: int | None, right: bool, names: Names) -> str:
@@ -88,11 +88,11 @@ def _title(attribute: AttributeReport, finding: Finding, group: int | None, righ
 
 def _rates(table: CountTable, group: int | None, words: Names) -> list[tuple[str, float | None]]:
     """Return the names of groups and their rates: of all, or where they are many of one and of all others."""
-    rates, names = rates_of(table, 1), [words.short(table.protected, c) for c in table.columns]
+    rates, names = table.shares(1), [words.short(table.protected, c) for c in table.columns]
     if len(names) <= MOST_GROUPS or group is None:
         return list(zip(names, rates, strict=True))
     others = [g for g in range(len(names)) if g != group]
-    people = sum(totals(table)[g] for g in others)
+    people = sum(table.sizes[g] for g in others)
     rest = sum(table.counts[1][g] for g in others) / people if people else None
     return [(names[group], rates[group]), ("others", rest)]
 
@@ -115,9 +115,9 @@ def label_lines(attribute: AttributeReport, metric: str, width: int, words: Name
         yield from lines
         yield ""
     if others := unconfirmed(attribute):
-        names = [one_line(f.output) for f in others[:MOST_NAMED]]
+        names = [clean_line(f.output) for f in others[:MOST_NAMED]]
         more = [f"{count(len(others) - MOST_NAMED)} more"] if len(others) > MOST_NAMED else []
-        yield f"Looked promising on the training set and not confirmed over everybody: {joined([*names, *more])}."
+        yield f"Looked promising on the training set and not confirmed over everybody: {join_words([*names, *more])}."
 
 
 def _boxed(attribute: AttributeReport, block: Block, metric: str, words: Names, *, rates: bool) -> list[str]:
@@ -126,10 +126,10 @@ def _boxed(attribute: AttributeReport, block: Block, metric: str, words: Names, 
     for finding in block.labels:
         assert isinstance(finding.table, CountTable)
         shares = _rates(finding.table, block.group, words) if rates else []
-        head = ["Label", *(shortened(name, 14) for name, _ in shares), *head[-2:]]
+        head = ["Label", *(shorten(name, 14) for name, _ in shares), *head[-2:]]
         numbers = (scale.interval(finding.interval), p_value(finding.p_value))
-        body.append([shortened(one_line(finding.output)), *(rate(share) for _, share in shares), *numbers])
-    return boxed(head, body)
+        body.append([shorten(clean_line(finding.output)), *(rate(share) for _, share in shares), *numbers])
+    return draw_table(head, body)
 
 
 # For a page -------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def label_view(attribute: AttributeReport, words: Names = PLAIN) -> dict[str, An
         return None
     blocks: list[dict[str, Any]] = [
         {
-            "title": f"More often {block.title}" if block.group is not None else capitalised(block.title),
+            "title": f"More often {block.title}" if block.group is not None else capitalise(block.title),
             "mark": "a" if block.right else "b",
             "rows": [
                 _row(attribute, f, block.group, axis, scale, words, "a" if block.right else "b") for f in block.labels
@@ -185,7 +185,7 @@ def _row(
     assert isinstance(finding.table, CountTable)
     group = _goes_with(attribute, finding)[0] if group is None else group
     return {
-        "label": one_line(finding.output),
+        "label": clean_line(finding.output),
         "rates": [(name, typeset(rate(share))) for name, share in _rates(finding.table, group, words)],
         "mark": None if axis is None else draw_label(axis, mark_effect(finding, axis, scale), mark),
         "measured": f"{scale.number(finding.effect)} {scale.interval(finding.interval)}",

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.metrics.choice import scale_for
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import count, typeset
-from fairtest.reporting.views.finding_views import finding_view, marked
+from fairtest.reporting.outline import outline_finding, outline_of
+from fairtest.reporting.views.finding_views import finding_view, mark_pieces, said_view
 from fairtest.reporting.views.forest_views import forest_view
 from fairtest.reporting.views.label_tables import label_view
 from fairtest.reporting.views.tree_views import tree_view
-from fairtest.reporting.words import guide
-from fairtest.reporting.words.impact import law_words
-from fairtest.reporting.words.phrases import capitalised
-from fairtest.reporting.words.wording import headline, highlights, sentence_in, strongest
+from fairtest.reporting.words.funnel import left_out_line
+from fairtest.reporting.words.headline import strongest
+from fairtest.reporting.words.phrases import capitalise, plural
+from fairtest.reporting.words.titles import metric_label, metric_name, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
+    from fairtest.reporting.outline import AttributeOutline, Outline
 
 View = dict[str, Any]
 _LONG, _MANY = 5, 50
@@ -29,80 +29,75 @@ _LONG, _MANY = 5, 50
 
 def page(report: Report) -> View:
     """Return everything a page or a notebook shows of a report."""
-    attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(report.attributes, 1)]
+    outline = outline_of(report)
+    attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(outline.attributes, 1)]
     number = sum(len(a["findings"]) for a in attributes)
     return {
-        "title": guide.title(report),
-        "eyebrow": guide.eyebrow(report),
-        "headline": headline(report),
-        "lead": list(_lead(report)),
-        "how_sure": typeset(guide.how_sure(report)),
-        "funnel": [(count(number), what) for number, what in guide.funnel(report)],
-        "left_out_line": typeset(guide.left_out_line(report)),
-        "left_out": guide.left_out(report),
-        "columns": guide.left_out_columns(report),
-        "columns_used": guide.columns_used(report),
+        "title": title(report),
+        "eyebrow": outline.eyebrow,
+        "headline": outline.headline,
+        "lead": list(_lead(outline)),
+        "how_sure": typeset(outline.how_sure),
+        "funnel": [(count(number), what) for number, what in outline.funnel],
+        "left_out_line": typeset(left_out_line(report)),
+        "left_out": outline.left_out,
+        "columns": outline.columns_left_out,
+        "columns_used": outline.columns_used,
         "attributes": attributes,
         "discovery": report.labels is not None,
         "tools": number >= _LONG,
         "many": number >= _MANY,
-        "metrics": [(capitalised(name), meaning) for name, meaning in guide.metric_notes(report)],
-        "law": [(name, typeset(words)) for name, words in law_words(report)],
-        "method": typeset(guide.method(report)),
-        "settings": guide.settings_lines(report),
-        "level": typeset(guide.interval_level(report)),
-        "notes": [one_line(note) for note in report.notes],
+        "metrics": [(capitalise(name), meaning) for name, meaning in outline.metrics],
+        "law": [(name, typeset(words)) for name, words in outline.law],
+        "method": typeset(outline.method),
+        "settings": outline.settings,
+        "level": typeset(outline.level),
+        "notes": outline.notes,
         "tested": count(report.tested),
         "people": report.names.people,
         "again": report.reuse is not None,
-        "stem": f"fairtest-{report.kind.split()[0]}",
     }
 
 
-def _lead(report: Report) -> Iterator[list[tuple[str, str]]]:
-    for attribute in report.attributes[:3]:
-        whole = attribute.population
-        yield marked(sentence_in(report, attribute, whole), highlights(whole, report.names))
-        if report.kind != "discovery" and (where := strongest(attribute, report.names)):
-            yield marked(where, ())
+def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
+    """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
+    report = outline.report
+    for outlined in outline.attributes[:3]:
+        yield said_view(report, outlined.population)
+        if report.kind != "discovery" and (where := strongest(outlined.attribute, report.names)):
+            yield mark_pieces(where)
 
 
-def _attribute(report: Report, attribute: AttributeReport, place: int) -> View:
-    scale = scale_for(attribute.metric, attribute.population.effect)
-    number = len(attribute.findings)
-    shown = _articles(report, attribute)
-    anchor = f"a{place}"
-    tree, lines = tree_view(report, attribute, scale, anchor)
+def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
+    attribute, scale, anchor = outlined.attribute, outlined.scale, f"a{number}"
+    # Labels over everybody are in a table of their own; one by one they are shown only if they have strata.
+    shown = attribute.findings if report.labels is None or report.explanatory else attribute.inside
+    tree, tree_anchors = tree_view(report, attribute, scale, anchor)
     return {
         "anchor": anchor,
-        "name": capitalised(report.names.column(attribute.name)),
-        "code": one_line(attribute.name),
-        "metric": guide.metric_label(report, attribute.metric),
-        "short": guide.metric_name(report, attribute.metric),
+        "name": capitalise(outlined.name),
+        "code": clean_line(attribute.name),
+        "metric": metric_label(report, attribute.metric),
+        "short": metric_name(report, attribute.metric),
         "roles": _reading(report, attribute),
-        "number": f"{count(number)} finding{'' if number == 1 else 's'}",
+        "number": plural(len(attribute.findings), "finding"),
         "forest": forest_view(report, attribute, shown, scale, anchor),
-        "population": finding_view(report, attribute, attribute.population, scale, f"{anchor}-p"),
+        "population": finding_view(report, outlined.population, attribute.population, f"{anchor}-p"),
         "labels": label_view(attribute, report.names) if report.labels is not None else None,
         "findings": [
-            finding_view(report, attribute, f, scale, f"{anchor}-f{n}") | {"in_tree": lines.get(f.context)}
+            finding_view(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
+            | {"in_tree": tree_anchors.get(f.context)}
             for n, f in enumerate(shown, 1)
         ],
         "tree": tree,
     }
 
 
-def _articles(report: Report, attribute: AttributeReport) -> tuple[Finding, ...]:
-    """Return the findings that are shown one by one: labels over everybody only if there are strata to show."""
-    return attribute.findings if report.labels is None or report.explanatory else attribute.inside
-
-
 def _reading(report: Report, attribute: AttributeReport) -> str:
     """Return which group and which output the effects are about."""
     parts = []
     if attribute.reference is not None:
-        parts.append(f"The reference group is {report.names.short(attribute.name, attribute.reference)}")
+        parts.append(f"the reference group is {report.names.short(attribute.name, attribute.reference)}")
     if report.favourable is not None:
-        about = report.names.pair(report.measured, report.favourable)
-        parts.append(f"{'the' if parts else 'The'} rates are of {about}")
-    return "; ".join(parts) + "." if parts else ""
+        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}")
+    return capitalise("; ".join(parts)) + "." if parts else ""

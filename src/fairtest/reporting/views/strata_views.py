@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, Tested
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import UNDEFINED, count, typeset, typeset_p
 from fairtest.reporting.figures.plots import ForestRow, estimate_with_interval, plot_effects
 from fairtest.reporting.figures.svg import axis_marks, axis_style
 from fairtest.reporting.views.forest_views import forest_row
 from fairtest.reporting.views.table_views import table_view
-from fairtest.reporting.words import guide
-from fairtest.reporting.words.phrases import capitalised, joined
-from fairtest.reporting.words.wording import is_clear
+from fairtest.reporting.words.phrases import capitalise, join_words
+from fairtest.reporting.words.sentences import is_clear, stratum_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,7 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
     return {
         "axis": None if forest is None else axis_marks(forest.axis),
         "style": "" if forest is None else axis_style(forest.axis),
-        "metric": one_line(finding.metric),
+        "metric": clean_line(finding.metric),
         "unit": scale.unit.strip(),
         "given": _given(report, finding),
         "overall": bool(_overall(finding)),
@@ -49,7 +48,7 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
 
 
 def _given(report: Report, finding: Finding) -> str:
-    return joined([report.names.column(name) for name in finding.strata[0].values])
+    return join_words([report.names.column(name) for name in finding.strata[0].values])
 
 
 def _overall(finding: Finding) -> list[Tested]:
@@ -71,14 +70,14 @@ def _rows(report: Report, finding: Finding) -> Iterator[tuple[ForestRow, View]]:
     yield ForestRow(f"{who}, given {given}", finding, whole=True), {"verdict": clear}
     for stratum in finding.strata:
         name = report.names.values(stratum.values) or UNDEFINED
-        words = guide.stratum_words(report, stratum)
+        words = stratum_words(report, stratum)
         yield ForestRow(name, stratum, is_clear(stratum, report.settings.level)), {"verdict": words}
 
 
 def _part(report: Report, finding: Finding, stratum: Stratum, scale: Scale) -> View:
     """Return one stratum drawn small: its table and what it says."""
     tables = [other.table for other in finding.strata]
-    says = [capitalised(guide.stratum_words(report, stratum))]
+    says = [capitalise(stratum_words(report, stratum))]
     if stratum.effect is not None:
         says.append(f"{estimate_with_interval(stratum, scale)}{scale.unit}")
     if stratum.p_value is not None:

@@ -10,7 +10,7 @@ from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.marks import fit_segments, mark_box, stand_boxes
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.figures.svg import axis_marks, axis_style, box_on_page, draw_standing, interval_on_page
-from fairtest.reporting.words.phrases import capitalised, fitted_at, line_words, shared_decimals
+from fairtest.reporting.words.phrases import capitalise, fit_at, line_words, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def _rates(table: CountTable, least: int, names: Names, *, to_hundred: bool) -> 
     outputs = [plot.row, *(i for i in range(len(table.rows)) if i != plot.row)]
     return {
         "kind": "rates",
-        "by": capitalised(names.column(table.protected)),
+        "by": capitalise(names.column(table.protected)),
         "words": names.column(table.protected),
         "output": names.column(table.output),
         "axis": axis_marks(plot.axis),
@@ -83,7 +83,7 @@ def _numbers(table: GroupTable, axis: Axis, names: Names) -> View:
     decimals = shared_decimals(table.rows)
     return {
         "kind": "numbers",
-        "by": capitalised(names.column(table.by)),
+        "by": capitalise(names.column(table.by)),
         "words": names.column(table.by),
         "measured": names.column(table.measured),
         "axis": axis_marks(axis),
@@ -92,7 +92,7 @@ def _numbers(table: GroupTable, axis: Axis, names: Names) -> View:
         "rows": [
             {
                 "name": names.short(table.by, group.name),
-                "fitted": quantity(fitted_at(table, group), decimals),
+                "fitted": quantity(fit_at(table, group), decimals),
                 "beyond": count(group.beyond),
                 "mark": box_on_page(mark_box(group, axis), None if group.mean is None else axis.at(group.mean)),
                 "people": count(group.size),

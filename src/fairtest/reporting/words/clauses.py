@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.words import NOT_CLEAR, MeanRange
 from fairtest.model.finding import CountTable, GroupTable
-from fairtest.model.names import one_line
+from fairtest.model.names import clean_line
 from fairtest.numbers import decimals_for, fixed, need_decimals, quantity, rate, rates_in_words
 from fairtest.reporting.figures.marks import FEW
-from fairtest.reporting.words.phrases import bin_words, is_bin, named_groups, outcome_words, rates_of, told_row
+from fairtest.reporting.words.phrases import bin_words, choose_groups, choose_row, is_bin, outcome_words
 
 if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
@@ -141,11 +141,11 @@ class Case:
     def share_range(self) -> str | None:
         """Return from where to where the share of the output runs that varies most; None where it cannot be said."""
         table = self.finding.table
-        groups = named_groups(table, self.least) if isinstance(table, CountTable) else ()
+        groups = choose_groups(table, self.least) if isinstance(table, CountTable) else ()
         if not isinstance(table, CountTable) or len(groups) < 2:
             return None
-        row = told_row(table, self.least)
-        shares = rates_of(table, row)
+        row = choose_row(table, self.least)
+        shares = table.shares(row)
         low, high = rates_in_words([shares[g] or 0.0 for g in groups])
         first, last = (self.names.short(table.protected, table.columns[g]) for g in groups)
         what = outcome_words(self.finding, table.rows[row], self.names, noun=True)
@@ -206,7 +206,7 @@ class Case:
 
     def plain(self) -> str:
         """Return the clause of a metric of which no more is known than its name and its number."""
-        value = f"{one_line(self.finding.metric)} = {self.scale.estimate(self.effect)}{self.against}"
+        value = f"{clean_line(self.finding.metric)} = {self.scale.estimate(self.effect)}{self.against}"
         unclear = "" if self.significant else f", {NOT_CLEAR}"
         if self.is_two_by_two:
             return f"{self.shares()}; {value}{unclear}."
@@ -227,7 +227,7 @@ def two_by_two(finding: Finding) -> CountTable | None:
 def _two_rates(finding: Finding) -> tuple[float, float]:
     """Return the rates of the compared group and of the reference."""
     assert isinstance(finding.table, CountTable)
-    reference, compared = rates_of(finding.table, 1)
+    reference, compared = finding.table.shares(1)
     return compared or 0.0, reference or 0.0
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
 from fairtest.numbers import fixed
-from fairtest.reporting.words.phrases import rates_of, totals
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
@@ -23,6 +23,15 @@ def is_selection(report: Report) -> bool:
     return report.kind == "testing" and known and not report.explanatory
 
 
+@dataclass(frozen=True)
+class Impact:
+    """The lowest impact ratio of a table, the two groups it is of, and the fact whether it is below four fifths."""
+
+    ratio: str
+    groups: str
+    fact: str
+
+
 def impact_ratios(report: Report, finding: Finding) -> tuple[float | None, ...] | None:
     """Return the ratio of each group, in the order of the table; None where the output is not known to be a selection.
 
@@ -31,35 +40,24 @@ def impact_ratios(report: Report, finding: Finding) -> tuple[float | None, ...] 
     table = finding.table
     if not is_selection(report) or not isinstance(table, CountTable) or len(table.rows) != 2:
         return None
-    everyone, sizes = sum(totals(table)), totals(table)
-    shares = [
-        share if share is not None and n >= LEAST_SHARE * everyone else None
-        for share, n in zip(rates_of(table, 1), sizes, strict=True)
-    ]
-    highest = max((share for share in shares if share is not None), default=0.0)
-    if not highest or sum(share is not None for share in shares) < 2:
+    least = LEAST_SHARE * sum(table.sizes)
+    shares = [share if n >= least else None for share, n in zip(table.shares(1), table.sizes, strict=True)]
+    known = [share for share in shares if share is not None]
+    if len(known) < 2 or not max(known):
         return None
-    return tuple(None if share is None else share / highest for share in shares)
+    return tuple(None if share is None else share / max(known) for share in shares)
 
 
-def four_fifths(report: Report, finding: Finding) -> str:
-    """Return the fact about the lowest impact ratio: below four fifths, or not; empty where there is none."""
-    ratios = impact_ratios(report, finding)
-    if ratios is None:
-        return ""
-    lowest = min(ratio for ratio in ratios if ratio is not None)
-    return "below four fifths" if lowest < FOUR_FIFTHS else "not below four fifths"
-
-
-def impact_words(report: Report, finding: Finding) -> tuple[str, str] | None:
-    """Return the lowest impact ratio, and whose it is, for a line of facts."""
+def lowest_impact(report: Report, finding: Finding) -> Impact | None:
+    """Return the lowest impact ratio in words; None where there is none."""
     ratios = impact_ratios(report, finding)
     if ratios is None or not isinstance(finding.table, CountTable):
         return None
-    known = [(ratio, g) for g, ratio in enumerate(ratios) if ratio is not None]
+    known = [(ratio, group) for group, ratio in enumerate(ratios) if ratio is not None]
     (lowest, group), (_, best) = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
     names = [report.names.short(finding.table.protected, c) for c in finding.table.columns]
-    return fixed(lowest, 2), f"{names[group]} ÷ {names[best]}; {four_fifths(report, finding)}"
+    fact = "below four fifths" if lowest < FOUR_FIFTHS else "not below four fifths"
+    return Impact(fixed(lowest, 2), f"{names[group]} ÷ {names[best]}", fact)
 
 
 def law_words(report: Report) -> list[tuple[str, str]]:

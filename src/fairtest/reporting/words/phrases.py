@@ -5,44 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.model.context import Op
-from fairtest.model.names import Names, level_words, one_line, spoken
+from fairtest.model.finding import Finding
+from fairtest.model.names import PLAIN_NAMES, Names, clean_line, column_words, level_words
 from fairtest.numbers import count, decimals_for, digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairtest.model.context import Context, Predicate
-    from fairtest.model.finding import CountTable, Finding, Group, GroupTable
+    from fairtest.model.finding import CountTable, Group, GroupTable, Tested
     from fairtest.types import Level
 
-_SMALL = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+_SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
-def capitalised(text: str) -> str:
+def capitalise(text: str) -> str:
     """Return text with a capital first letter, the others as they are."""
     return text[:1].upper() + text[1:]
 
 
-def joined(parts: Sequence[str], last: str = "and") -> str:
+def join_words(parts: Sequence[str], last: str = "and") -> str:
     """Return a list in words.
 
     Examples
     --------
-    >>> joined(["a", "b", "c"])
+    >>> join_words(["a", "b", "c"])
     'a, b and c'
     """
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
@@ -59,14 +46,31 @@ def number_words(number: int) -> str:
     return _SMALL[number] if number < len(_SMALL) else count(number)
 
 
-def context_words(context: Context, names: Names | None = None) -> str:
+def plural(number: int, one: str, several: str | None = None, *, in_words: bool = False) -> str:
+    """Return so many things.
+
+    Examples
+    --------
+    >>> plural(1, "hypothesis", "hypotheses"), plural(1200, "group"), plural(2, "group", in_words=True)
+    ('1 hypothesis', '1,200 groups', 'two groups')
+    """
+    return f"{(number_words if in_words else count)(number)} {one if number == 1 else several or one + 's'}"
+
+
+def context_words(context: Context, names: Names = PLAIN_NAMES) -> str:
     """Return a context as it is said: ``age above 46 and up to 60, and job Sales``."""
-    names = names or Names()
     by_column: dict[str, list[Predicate]] = {}
     for predicate in context.predicates:
         by_column.setdefault(predicate.column, []).append(predicate)
     parts = [f"{names.column(column)} {' and '.join(map(_condition, ps))}" for column, ps in by_column.items()]
-    return joined(parts) if parts else "everyone"
+    return join_words(parts) if parts else "everyone"
+
+
+def place_words(part: Finding | Tested, everyone: str = "Everyone") -> str:
+    """Return the context of a finding as it is written, after its label if it has one."""
+    where = clean_line(str(part.context)) if len(part.context) else everyone
+    label = part.label if isinstance(part, Finding) else None
+    return where if label is None else f"{clean_line(label)}: {where}"
 
 
 def _condition(predicate: Predicate) -> str:
@@ -74,12 +78,12 @@ def _condition(predicate: Predicate) -> str:
     if predicate.op is Op.MISSING or value is None:
         return "missing"
     if isinstance(value, tuple):
-        return joined([level_words(v) for v in value], "or") if value else "“”"
+        return join_words([level_words(v) for v in value], "or") if value else "“”"
     words = {Op.AT_MOST: "up to ", Op.ABOVE: "above "}
     return words.get(predicate.op, "") + level_words(value)
 
 
-def who(finding: Finding, names: Names) -> str:
+def subject_words(finding: Finding, names: Names) -> str:
     """Return the beginning of a finding's sentence: whom it is about."""
     some = f" with {names.some}" if names.some else ""
     if len(finding.context) == 0:
@@ -88,51 +92,41 @@ def who(finding: Finding, names: Names) -> str:
     return f"Among the {names.number_of(finding.size)}{where} {context_words(finding.context, names)},"
 
 
-def totals(table: CountTable) -> tuple[int, ...]:
-    """Return how many people each group has."""
-    return tuple(sum(column) for column in zip(*table.counts, strict=True))
-
-
-def rates_of(table: CountTable, row: int) -> tuple[float | None, ...]:
-    """Return the share of each group that has one output; None for a group without people."""
-    return tuple(c / n if n else None for c, n in zip(table.counts[row], totals(table), strict=True))
-
-
-def told_row(table: CountTable, least: int) -> int:
-    """Return which output a sentence tells: of two the last, else the one whose share varies most."""
+def choose_row(table: CountTable, least: int) -> int:
+    """Return the output that a sentence is about: of two the last, else the one whose share varies most."""
     if len(table.rows) <= 2:
         return len(table.rows) - 1
-    groups = big_groups(table, least)
+    groups = large_groups(table, least)
 
     def spread(row: int) -> float:
-        shares = [share for g in groups if (share := rates_of(table, row)[g]) is not None]
+        shares = [share for g in groups if (share := table.shares(row)[g]) is not None]
         return max(shares) - min(shares) if shares else 0.0
 
     return max(range(len(table.rows)), key=spread)
 
 
-def big_groups(table: CountTable, least: int) -> list[int]:
+def large_groups(table: CountTable, least: int) -> list[int]:
     """Return the groups large enough to be named, or else the two largest."""
-    sizes = totals(table)
+    sizes = table.sizes
     big = [g for g, n in enumerate(sizes) if n >= max(least, 1)]
     if len(big) >= 2:
         return big
     return sorted(sorted((g for g, n in enumerate(sizes) if n), key=lambda g: (-sizes[g], g))[:2])
 
 
-def named_groups(table: CountTable, least: int) -> tuple[int, ...]:
+def choose_groups(table: CountTable, least: int) -> tuple[int, ...]:
     """Return the groups a sentence names, in its order: the compared one and the reference, or lowest and highest."""
     if len(table.columns) == 2:
         return (1, 0)
-    shares = rates_of(table, told_row(table, least))
-    groups = sorted(big_groups(table, least), key=lambda g: (shares[g] or 0.0, g))
+    shares = table.shares(choose_row(table, least))
+    groups = sorted(large_groups(table, least), key=lambda g: (shares[g] or 0.0, g))
     return (groups[0], groups[-1]) if len(groups) > 1 else tuple(groups)
 
 
 def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = False) -> str:
     """Return what happens to some people: ``have income = >50K``; as a noun, ``the share with income = >50K``."""
     if finding.label is not None:
-        label = one_line(finding.label)
+        label = clean_line(finding.label)
         return f"the share that gets the label {label}" if noun else f"get the label {label}"
     if names.outcome:
         return f"the share that {names.outcome}" if noun else names.outcome
@@ -142,12 +136,12 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
     return f"the share with {has}" if noun else f"have {has}"
 
 
-def bin_words(attribute: str, name: Level, names: Names | None = None) -> str:
+def bin_words(attribute: str, name: Level, names: Names) -> str:
     """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
-    words, called = level_words(name), (names or Names()).column(attribute)
+    words, called = level_words(name), names.column(attribute)
     if not is_bin(attribute, name):
         return f"{called} {words}"
-    return words if called == spoken(attribute) else words.replace(attribute, called, 1)
+    return words if called == column_words(attribute) else words.replace(attribute, called, 1)
 
 
 def is_bin(attribute: str, name: Level) -> bool:
@@ -166,22 +160,20 @@ def shared_decimals(groups: Sequence[Group]) -> int:
     return decimals_for(n for g in groups for n in (*(g.quantiles or ()), g.mean or 0.0))
 
 
-def fitted_at(table: GroupTable, group: Group) -> float | None:
+def fit_at(table: GroupTable, group: Group) -> float | None:
     """Return the height of the fitted line at a bin's mean."""
     return None if table.line is None or group.at is None else table.line.at(group.at)
 
 
-def line_words(table: GroupTable, names: Names | None = None) -> str:
+def line_words(table: GroupTable, names: Names) -> str:
     """Return the fitted line as a formula; empty where there is none."""
     if table.line is None:
         return ""
-    slope = table.line.slope
-    sign = "−" if slope < 0 else "+"
-    start = digits(table.line.intercept)
-    called = (names or Names()).column
-    return f"{called(table.measured)} = {start} {sign} {digits(abs(slope))} × {called(table.by)}"
+    line, sign = table.line, "−" if table.line.slope < 0 else "+"
+    fitted = f"{digits(line.intercept)} {sign} {digits(abs(line.slope))} × {names.column(table.by)}"
+    return f"{names.column(table.measured)} = {fitted}"
 
 
-def distinct_columns(columns: Iterable[str], names: Names | None = None) -> str:
+def alike_words(columns: Iterable[str], names: Names) -> str:
     """Return the attributes people are alike in: ``the same department and the same year``."""
-    return joined([f"the same {(names or Names()).column(column)}" for column in columns])
+    return join_words([f"the same {names.column(column)}" for column in columns])

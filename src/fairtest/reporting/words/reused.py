@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.numbers import count
+from fairtest.numbers import count, per_cent
 
 if TYPE_CHECKING:
     from fairtest.metrics.scale import Scale
@@ -25,13 +25,12 @@ def whose_numbers(report: Report) -> str:
 def promise(report: Report, reuse: Reuse) -> str:
     """Return what holds over all questions, at which level this one was tested, and what is left."""
     settings = report.settings
-    error = f"{round(100 * (1 - settings.conf), 2):g} %"
     return (
         f"Over all {count(settings.budget)} questions that may be put to the test set, each made in the light of the "
-        f"answers before, the chance that even one confirmed link is a fluke is at most {error}; so is the chance that "
-        f"even one interval misses its effect. This is question {reuse.question}. The answers before it have told "
-        f"{_bits(reuse.bits_before)} about the test set, so it was tested at level {settings.level:.2g}; its own tells "
-        f"{_bits(reuse.bits)}. {_left(reuse)}"
+        f"answers before, the chance that even one confirmed link is a fluke is at most {per_cent(1 - settings.conf)}; "
+        f"so is the chance that even one interval misses its effect. This is question {reuse.question}. The answers "
+        f"before it have told {_bits(reuse.bits_before)} about the test set, so it was tested at level "
+        f"{settings.level:.2g}; its own tells {_bits(reuse.bits)}. {_left(reuse)}"
     )
 
 

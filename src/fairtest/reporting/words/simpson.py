@@ -9,7 +9,7 @@ from fairtest.metrics.words import NOT_CLEAR
 from fairtest.model.finding import CountTable
 from fairtest.numbers import fixed, rate
 from fairtest.reporting.words.clauses import two_by_two
-from fairtest.reporting.words.phrases import capitalised, joined, outcome_words, totals
+from fairtest.reporting.words.phrases import capitalise, join_words, outcome_words
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
@@ -30,8 +30,8 @@ def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
     clear = not bounds[0] <= 0 <= bounds[1]
     if metric.compares is None or gap * effect >= 0 or not clear:
         return ()
-    given = joined([names.column(name) for name in finding.strata[0].values])
-    who = capitalised(names.those(table.protected, table.columns[1]))
+    given = join_words([names.column(name) for name in finding.strata[0].values])
+    who = capitalise(names.those(table.protected, table.columns[1]))
     ahead = "ahead" if gap > 0 else "behind"
     within = metric.scale.given(effect)
     sure = "and clear" if finding.significant else f"and {NOT_CLEAR}"
@@ -39,9 +39,14 @@ def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
         f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "
         f"{fixed(100 * abs(gap), 1)} points; among {names.people} with the same {given} the difference is "
         f"{within.estimate(effect)}, the other way, {sure}. Both are true. {_where(finding, table, names)}"
-        f"{capitalised(given)} accounts for the overall gap. Whether it also excuses it is not a question statistics "
+        f"{capitalise(given)} accounts for the overall gap. Whether it also excuses it is not a question statistics "
         f"can answer.",
     )
+
+
+def split_title(note: str) -> tuple[str, str]:
+    """Return a note in two: its title, which only that about the paradox has, and the rest."""
+    return (SIMPSON, note.removeprefix(SIMPSON).strip()) if note.startswith(SIMPSON) else ("", note)
 
 
 def _where(finding: Finding, table: CountTable, names: Names) -> str:
@@ -49,15 +54,15 @@ def _where(finding: Finding, table: CountTable, names: Names) -> str:
     rates = {i: _rate(s.table) for i, s in enumerate(finding.strata) if s.size >= _LARGE}
     ranked = sorted((i for i, r in rates.items() if r is not None), key=lambda i: (-(rates[i] or 0.0), i))
     top = ranked[: 2 if len(ranked) > 3 else 1]
-    people = totals(table)
+    people = table.sizes
     if not top or not all(people):
         return ""
     inside = [
-        sum(totals(s.table)[g] for i in top if isinstance((s := finding.strata[i]).table, CountTable)) for g in (1, 0)
+        sum(s.table.sizes[g] for i in top if isinstance((s := finding.strata[i]).table, CountTable)) for g in (1, 0)
     ]
     shares = [rate(n / people[g], 0) for n, g in zip(inside, (1, 0), strict=True)]
     groups = [names.having(table.protected, table.columns[g]) for g in (1, 0)]
-    places = joined([_place(finding.strata[i], names) for i in top], "or")
+    places = join_words([_place(finding.strata[i], names) for i in top], "or")
     share = outcome_words(finding, table.rows[1], names, noun=True)
     return f"{shares[0]} {groups[0]} but {shares[1]} {groups[1]} are in {places}, where {share} is highest. "
 
@@ -67,6 +72,6 @@ def _place(stratum: Stratum, names: Names) -> str:
 
 
 def _rate(table: object) -> float | None:
-    if not isinstance(table, CountTable) or not sum(totals(table)):
+    if not isinstance(table, CountTable) or not sum(table.sizes):
         return None
-    return sum(table.counts[1]) / sum(totals(table))
+    return sum(table.counts[1]) / sum(table.sizes)

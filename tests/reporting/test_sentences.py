@@ -11,8 +11,9 @@ from report_builders import counts, finding, group
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
 from fairtest.model.names import Names
+from fairtest.reporting.words.headline import headline, nothing_found, strongest
 from fairtest.reporting.words.phrases import context_words
-from fairtest.reporting.words.wording import headline, nothing_found, sentence, sentence_in, strongest, verdict
+from fairtest.reporting.words.sentences import sentence, sentence_of, stratum_words
 
 WHO = "Among the 1,444 people with age above 46 and education above 9 and up to 11, "
 
@@ -168,7 +169,7 @@ def test_undefined_says_why():
 
 def test_labels():
     report = build.discovery_report()
-    told = sentence_in(report, report.attributes[0], report.findings[0])
+    told = sentence_of(report, report.attributes[0], report.findings[0])
     assert "20 % with race = Black and 5 % with race = White get the label drum: a gap of 15 points." in told
 
 
@@ -193,7 +194,7 @@ def test_contexts_in_words():
 
 def test_verdicts_of_strata():
     strata = build.berkeley_report().populations[0].strata
-    assert [verdict(s, 0.05) for s in strata] == [
+    assert [stratum_words(build.berkeley_report(), s) for s in strata] == [
         "clear",
         "not enough data to say: only 11 with gender = Female",
         "not distinguishable from none",
@@ -239,8 +240,8 @@ def test_strongest():
 
 @pytest.mark.parametrize(("name", "report"), build.all_reports().items())
 def test_no_sentence_judges(name, report):
-    told = " ".join([headline(report), *(sentence_in(report, a, a.population) for a in report.attributes)])
-    told += " ".join(sentence_in(report, a, f) for a in report.attributes for f in a.findings)
+    told = " ".join([headline(report), *(sentence_of(report, a, a.population) for a in report.attributes)])
+    told += " ".join(sentence_of(report, a, f) for a in report.attributes for f in a.findings)
     assert not re.search(r"\bcaus|\bbias|discriminat|unfair|victim|\bnan\b|\binf\b|None", told), told
     assert told.count("  ") == 0
 
@@ -248,7 +249,7 @@ def test_no_sentence_judges(name, report):
 def test_a_sentence_of_its_own_wins():
     given = dataclasses.replace(build.income_finding(), sentence="As told.")
     report = build.income_report()
-    assert sentence_in(report, report.attributes[0], given) == "As told."
+    assert sentence_of(report, report.attributes[0], given) == "As told."
 
 
 def test_rates_and_their_gap_subtract():

@@ -1,0 +1,154 @@
+"""From what was looked at to what is reported: four numbers, and what was left out on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.model.names import clean_line, level_words
+from fairtest.numbers import count
+from fairtest.reporting.words.method import is_undivided, measured_set
+from fairtest.reporting.words.phrases import alike_words, join_words, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtest.model.report import ColumnNote, Report
+
+
+def funnel(report: Report) -> list[tuple[int, str]]:
+    """Return the four numbers of a report, from looked at to reported, with what each counts."""
+    settings = report.settings
+    populations = sum(f.significant for f in report.populations)
+    besides = f", {count(populations)} of them the whole population" if populations else ""
+    them = "it" if report.reported == 1 else "them"
+    shown = f"reported: no larger group around {them} shows as strong a link{besides}"
+    tested = "tested on" if report.reuse is None else "put to"
+    return [
+        _first_step(report),
+        (report.tested, f"hypotheses {tested} the test set, populations included"),
+        (
+            report.significant,
+            f"{significant_word(report)} at level {settings.level:.4g} after correction ({settings.correction})",
+        ),
+        (report.reported, shown if report.reported else "reported"),
+    ]
+
+
+def _first_step(report: Report) -> tuple[int, str]:
+    """Return what a report begins with: what was looked at, or the groups of the run that it explains."""
+    if report.explains is not None:
+        run, number = report.explains
+        groups = "group" if number == 1 else "groups"
+        only = report.labels is None and number == len(report.attributes)
+        which = "everyone; no other was significant" if only else "everyone, and where the link was significant"
+        return number, f"{groups} of run {run} asked about again: {which}"
+    if is_undivided(report):
+        return report.looked_at, "groups fixed beforehand"
+    candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
+    return report.looked_at, f"{candidates} looked at on the training set"
+
+
+def significant_word(report: Report) -> str:
+    """Return what a link is called that passed the test: a test set that is used again does no more than confirm."""
+    return "significant" if report.reuse is None else "confirmed"
+
+
+# Left out ---------------------------------------------------------------------------------------------------------
+
+
+def _not_significant(report: Report) -> int:
+    return max(report.tested - report.significant, 0)
+
+
+def _not_reported(report: Report) -> int:
+    return max(report.significant - report.reported, 0)
+
+
+def left_out_line(report: Report) -> str:
+    """Return in a line what of the tested is not reported: it adds up with the funnel."""
+    parts = []
+    if weak := _not_significant(report):
+        parts.append(f"{plural(weak, 'hypothesis', 'hypotheses')} not {significant_word(report)}")
+    if covered := _not_reported(report):
+        parts.append(f"{count(covered)} {significant_word(report)} but no stronger than a group that contains them")
+    if people := max((a.left_out for a in report.attributes), default=0):
+        parts.append(f"{report.names.number_of(people)} with a value missing")
+    return f"Left out: {', '.join(parts)}." if parts else "Nothing that was tested is left out."
+
+
+def left_out(report: Report) -> list[tuple[str, str]]:
+    """Return what is not shown: how much of it, and why."""
+    return [*_hypotheses(report), *_missing_people(report), *_other_people(report), *_rare_labels(report)]
+
+
+def _hypotheses(report: Report) -> Iterator[tuple[str, str]]:
+    people, significant = report.names.people, significant_word(report)
+    if weak := _not_significant(report):
+        why = f"no link seen, or not enough {people} to see one"
+        if report.explanatory:
+            alike = alike_words(report.explanatory, report.names)
+            why += f"; groups of {people} with {alike} count here too, and are shown below"
+        yield plural(weak, "hypothesis", "hypotheses"), f"not {significant}: {why}"
+    if covered := _not_reported(report):
+        them = "it" if covered == 1 else "them"
+        why = f"{significant}, but no stronger than a larger group that contains {them}, or not visibly so"
+        if copies := sum(f.folded for f in report.findings):
+            why += f", or a link that is that of a group shown, with which they share {people} ({count(copies)})"
+        yield plural(covered, "group"), why
+    if untestable := sum(a.untestable for a in report.attributes):
+        why = "a group of people absent, or a column that does not vary"
+        yield plural(untestable, "group"), f"could not be measured on the {measured_set(report)}: {why}"
+
+
+def _missing_people(report: Report) -> Iterator[tuple[str, str]]:
+    truth = () if report.errors is None else (report.errors.truth,)
+    for attribute in report.attributes:
+        if attribute.left_out:
+            needed = dict.fromkeys((attribute.name, report.output, *truth, *report.explanatory))
+            columns = join_words([report.names.written(c) for c in needed], "or")
+            people = report.names.number_of(attribute.left_out)
+            yield people, f"of the {measured_set(report)} have no value for {columns}"
+
+
+def _other_people(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the people whom an error profile is not about."""
+    if report.errors is None or report.errors.among is None:
+        return
+    value, other = (level_words(v) for v in report.errors.among)
+    truth, subject = clean_line(report.errors.truth), clean_line(report.subject)
+    for attribute in report.attributes:
+        if attribute.outside:
+            by = f" (by {clean_line(attribute.name)})" if len(report.attributes) > 1 else ""
+            about = f"the {subject} is about {report.names.people} with {truth} = {value}{by}"
+            people = report.names.number_of(attribute.outside)
+            yield people, f"of the {measured_set(report)} have {truth} = {other}: {about}"
+
+
+def _rare_labels(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield how many labels were too rare to be looked at, for each attribute where that differs."""
+    if report.labels is None:
+        return
+    few = f"that fewer than about {report.names.number_of(report.labels.min_people)} have, or have not (min people)"
+    differs = len({a.rare for a in report.attributes}) > 1
+    for number, attribute in {a.rare: a for a in report.attributes if a.rare}.items():
+        among = f", among those with {report.names.column(attribute.name)}" if differs else ""
+        yield plural(number, "label"), few + among
+
+
+# Columns ----------------------------------------------------------------------------------------------------------
+
+
+def columns_left_out(report: Report) -> list[tuple[str, str]]:
+    """Return the columns that were not used, and why."""
+    return [(clean_line(c.name), clean_line(c.note or c.reason)) for c in report.data.columns if c.role == "left out"]
+
+
+def columns_used(report: Report) -> list[tuple[str, str]]:
+    """Return the columns that were used: in which role, taken for what and why, how many values are missing."""
+    return [(clean_line(c.name), _column_words(c)) for c in report.data.columns if c.role != "left out"]
+
+
+def _column_words(column: ColumnNote) -> str:
+    missing = f"{count(column.missing)} missing" if column.missing else ""
+    taken = f"{column.role}, {column.kind} ({column.reason})"
+    return clean_line("; ".join(filter(None, (taken, column.note, missing))))

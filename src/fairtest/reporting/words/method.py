@@ -1,0 +1,162 @@
+"""How sure a report is and how it came about: what its tests promise, on whom, and corrected how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
+from fairtest.numbers import count, per_cent
+from fairtest.reporting.words.phrases import alike_words, join_words, plural
+from fairtest.reporting.words.reused import how_done, promise, whose_numbers
+
+if TYPE_CHECKING:
+    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.report import Report
+
+
+def measured_set(report: Report) -> str:
+    """Return the set that sizes, tables and estimates are of."""
+    return "test set" if report.reuse is None else "training set"
+
+
+def share_of(report: Report, finding: Finding) -> float | None:
+    """Return what part of the set that was measured a group is."""
+    people = report.data.test if report.reuse is None else report.data.train
+    return finding.size / people if people else None
+
+
+def interval_level(report: Report) -> str:
+    """Return the confidence of the simultaneous intervals; on a reusable test set, of those of all questions."""
+    return per_cent(1 - report.settings.level if report.reuse is None else report.settings.conf)
+
+
+def is_undivided(report: Report) -> bool:
+    """Whether everybody was tested, without a training set."""
+    return report.data.rows == report.data.train == report.data.test
+
+
+# How sure ---------------------------------------------------------------------------------------------------------
+
+
+def how_sure(report: Report) -> str:
+    """Return what the level of the tests promises, and what it does not."""
+    called = report.names.column
+    output = "a label" if report.kind == "discovery" else called(report.subject)
+    by = join_words([called(a.name) for a in report.attributes] or ["nothing"], "or")
+    certainty = f"{_who_was_tested(report)} {_promise(report)}"
+    if report.reuse is not None:
+        certainty = f"{whose_numbers(report)} {promise(report, report.reuse)}"
+    stronger = (
+        " That a link is stronger than in the whole population is the best reading of the data, not a separate "
+        "test: where intervals overlap it may not be."
+    )
+    return (
+        f"{certainty}{stronger if any(a.inside for a in report.attributes) else ''} "
+        f"A finding shows that {output} goes with {by} in a group; it does not show why, nor that anyone acted wrongly."
+    )
+
+
+def _who_was_tested(report: Report) -> str:
+    data, number_of = report.data, report.names.number_of
+    if is_undivided(report):
+        return f"All {number_of(data.rows)} were tested, in groups that were fixed beforehand."
+    if report.explains is not None:
+        return f"The groups are those of run {report.explains[0]}, tested again on {number_of(data.test)} new to it."
+    return f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others."
+
+
+def _promise(report: Report) -> str:
+    """Return what the correction keeps below the level, on this test set and over all of them."""
+    settings = report.settings
+    known = corrections.get(settings.correction)
+    kept = FAMILY_WISE if known is None else known.controls
+    over = ""
+    if kept.adds_up and settings.budget > 1:
+        sets = "both" if settings.budget == 2 else f"all {settings.budget}"
+        over = f", and {per_cent(1 - settings.conf)} over {sets} test sets"
+    return f"{kept.promise.format(level=per_cent(settings.level))}{over}."
+
+
+# How it was done --------------------------------------------------------------------------------------------------
+
+
+def method(report: Report) -> str:
+    """Return how the report came about, in a paragraph."""
+    names, settings = report.names, report.settings
+    within = ""
+    if report.explanatory:
+        within = f", comparing only {names.people} with {alike_words(report.explanatory, names)}"
+    if report.reuse is not None:
+        return how_done(report, report.reuse, _corrected(report), within)
+    ordered = "simultaneous" if settings.preset == "paper" else "single"
+    return (
+        f"{_chosen(report, within)} {_corrected(report)} "
+        f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
+        f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharper(report)}"
+        f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
+        f"not lead on luck. Nothing was added to any count."
+    )
+
+
+def _chosen(report: Report, within: str) -> str:
+    """Return how the groups were chosen, and on whom they were tested."""
+    data, settings, number_of = report.data, report.settings, report.names.number_of
+    if is_undivided(report):
+        return (
+            f"All {number_of(data.rows)} were used for one question. The groups are all those that a few "
+            f"conditions on the columns make, whatever the output; each was tested once{within}."
+        )
+    sets = "one test set"
+    if settings.budget > 1:
+        sets = f"{settings.budget} test sets, of which this is number {settings.set}"
+    return (
+        f"The {number_of(data.rows)} were divided at random: {number_of(data.train)} to look for groups, and {sets} "
+        f"({number_of(data.test)}). On the first, {_searched(report)}{within}. On the test set, untouched until then, "
+        "each was tested once."
+    )
+
+
+def _searched(report: Report) -> str:
+    """Return what was done with the training set."""
+    if report.explains is not None:
+        return (
+            f"groups had been searched for; everyone, and those that were significant in run {report.explains[0]}, are "
+            "asked about again"
+        )
+    if report.labels is None:
+        return "groups were searched for in which the link between attribute and output is strong"
+    return (
+        "groups were searched for in which some labels stand out; in each, and over everybody, the attribute was "
+        f"regressed on the labels that show a link of their own, and the {count(report.labels.top_k)} that add most to "
+        "the others were kept"
+    )
+
+
+def _corrected(report: Report) -> str:
+    """Return how many p-values were corrected together, and how."""
+    known = corrections.get(report.settings.correction)
+    how = report.settings.correction if known is None else known.title
+    if report.corrected_for == 1:
+        return f"There is one p-value, and nothing to correct for ({how})."
+    others = ", those of the other questions put to the same set among them" if report.family > report.tested else ""
+    return f"{plural(report.corrected_for, 'p-value')} were corrected together{others}: {how}."
+
+
+def _sharper(report: Report) -> str:
+    """Return why a link is called clear though its interval has no link in it; empty where that does not happen."""
+    found = (*report.populations, *report.findings)
+    parts: list[Finding | Stratum] = [*found, *(stratum for finding in found for stratum in finding.strata)]
+    if not any(_is_clear_and_reaches_none(part, report.settings.level) for part in parts):
+        return ""
+    return (
+        "The tests are sharper than the simultaneous intervals: they go step by step, and those of groups with more "
+        "evidence in the training set have a larger level. So a link can be clear though this interval reaches past "
+        "none. "
+    )
+
+
+def _is_clear_and_reaches_none(part: Finding | Stratum, level: float) -> bool:
+    if part.interval is None or part.p_value is None or part.p_value > level:
+        return False
+    low, high = part.interval
+    return low <= 0 <= high

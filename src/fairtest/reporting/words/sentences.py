@@ -1,0 +1,162 @@
+"""Findings in plain words: a sentence for each, and what is said of strata and tolerances."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.words import NOT_CLEAR
+from fairtest.model.finding import CountTable, Outcome
+from fairtest.model.names import PLAIN_NAMES, clean_line, level_words
+from fairtest.numbers import count
+from fairtest.reporting.words.clauses import Case, two_by_two
+from fairtest.reporting.words.phrases import alike_words, join_words, subject_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.model.finding import Finding, Stratum, Table
+    from fairtest.model.names import Names
+    from fairtest.model.report import AttributeReport, Report
+
+_FEW = 30
+"""A group of fewer people is named as the reason why a stratum says nothing."""
+_AGAINST_TOLERANCE = {
+    Outcome.ABOVE: "the disparity is beyond it",
+    Outcome.BELOW: "the disparity is within it",
+    Outcome.UNKNOWN: "not enough data to say",
+}
+
+
+def sentence(
+    finding: Finding,
+    population: Finding | None = None,
+    *,
+    explanatory: Sequence[str] = (),
+    names: Names = PLAIN_NAMES,
+    least: int = 100,
+) -> str:
+    """Return what was found, in plain words.
+
+    Parameters
+    ----------
+    population
+        The whole population for the same protected attribute, to compare with.
+    explanatory
+        The attributes conditioned on; by default those of the finding's strata.
+    least
+        How many people a group needs to be named where there are many.
+    """
+    given = explanatory or tuple(finding.strata[0].values if finding.strata else ())
+    case = Case(finding, _comparable(finding, population), names, least)
+    start = subject_words(finding, names)
+    if finding.effect is None or math.isnan(finding.effect):
+        return f"{start} the link cannot be measured: {why_undefined(finding.table, names)}."
+    return f"{start} {_conditional(case, given) if given else case.metric.words.clause(case)}"
+
+
+def sentence_of(report: Report, attribute: AttributeReport, finding: Finding) -> str:
+    """Return the sentence that a finding brings along, or else one made from the report around it."""
+    return finding.sentence or sentence(
+        finding,
+        attribute.population,
+        explanatory=report.explanatory,
+        names=report.names,
+        least=report.settings.min_size,
+    )
+
+
+def group_phrases(finding: Finding, names: Names) -> tuple[str, ...]:
+    """Return the parts of a finding's sentence that name its two groups, the compared one first."""
+    case = Case(finding, None, names, 0)
+    return case.quoted_rates() if finding.effect is not None and case.is_two_by_two else ()
+
+
+def _comparable(finding: Finding, population: Finding | None) -> Finding | None:
+    """Return the population if the effects in it and in a context can be compared."""
+    if population is None or len(finding.context) == 0 or population.effect is None:
+        return None
+    return population if (population.label, population.metric) == (finding.label, finding.metric) else None
+
+
+def why_undefined(table: Table, names: Names) -> str:
+    """Return why an effect does not exist in a table."""
+    if isinstance(table, CountTable):
+        absent = [names.those(table.protected, g) for g, n in zip(table.columns, table.sizes, strict=True) if not n]
+        values = [v for v, row in zip(table.rows, table.counts, strict=True) if sum(row)]
+        if absent and (len(table.columns) == 2 or len(table.columns) - len(absent) < 2):
+            return f"there are none of {join_words(absent)}"
+        if len(values) == 1:
+            return f"everyone has {names.column(table.output)} = {level_words(values[0])}"
+        return "one of the two attributes does not vary"
+    absent = [level_words(group.name) for group in table.rows if not group.size]
+    if absent and len(table.rows) - len(absent) < 2:
+        return f"there is nobody with {names.column(table.by)} = {join_words(absent, 'or')}"
+    return f"{names.column(table.measured)} or {names.column(table.by)} does not vary"
+
+
+# Given an explanatory attribute -----------------------------------------------------------------------------------
+
+
+def _conditional(case: Case, given: Sequence[str]) -> str:
+    interval = "" if case.finding.interval is None else f" {case.scale.interval(case.finding.interval)}"
+    measure = f"{clean_line(case.metric.subject)} is {case.scale.estimate(case.effect)}{interval}"
+    alike = f"only {case.names.people} with {alike_words(given, case.names)}, {measure}: {_still(case)}."
+    return f"{case.shares()}. Comparing {alike}" if case.is_two_by_two else f"comparing {alike}"
+
+
+def _still(case: Case) -> str:
+    if not case.finding.significant:
+        return NOT_CLEAR
+    return "clear, and it turns the other way" if _turns(case) else "still clear"
+
+
+def _turns(case: Case) -> bool:
+    """Whether the direction given the explanatory attributes is not the one without them."""
+    table = two_by_two(case.finding)
+    if table is None or not case.metric.signed:
+        return False
+    reference, compared = (share or 0.0 for share in table.shares(1))
+    return (compared - reference) * case.effect < 0
+
+
+def is_clear(stratum: Stratum, level: float) -> bool:
+    """Whether a stratum was tested and shows a link."""
+    return stratum.effect is not None and stratum.p_value is not None and stratum.p_value <= level
+
+
+def stratum_words(report: Report, stratum: Stratum) -> str:
+    """Return in a few words what one stratum says."""
+    if report.reuse is not None:
+        return "of the training set, not tested"
+    if stratum.effect is None:
+        return f"cannot be measured: {why_undefined(stratum.table, report.names)}"
+    if stratum.p_value is None:
+        return "too small to be tested"
+    if is_clear(stratum, report.settings.level):
+        return "clear"
+    return _too_few(stratum.table, report.names) or NOT_CLEAR
+
+
+def _too_few(table: Table, names: Names) -> str:
+    """Return that the smaller of two groups is too small to tell anything; empty where it is not."""
+    if not isinstance(table, CountTable) or len(table.columns) != 2 or min(table.sizes) >= _FEW:
+        return ""
+    people, group = min(zip(table.sizes, table.columns, strict=True), key=lambda pair: pair[0])
+    called = names.label(table.protected, group) or names.having(table.protected, group)
+    return f"not enough data to say: only {people} {called}"
+
+
+# Against a tolerance ----------------------------------------------------------------------------------------------
+
+
+def tolerance_words(finding: Finding, tolerance: float | None) -> tuple[str, ...]:
+    """Return what the data say about the tolerance that was stated, in a sentence; nothing without one."""
+    if finding.verdict is None or tolerance is None:
+        return ()
+    metric, needed = reported_metric(finding.metric), finding.verdict.needed
+    say_allowed = metric.words.allowed or metric.scale.given(finding.effect).size
+    more = f"; it would take about {count(needed)} people of this group" if needed else ""
+    words = _AGAINST_TOLERANCE[finding.verdict.outcome]
+    return (f"Against the tolerance ({say_allowed(tolerance)}): {words}{more}.",)

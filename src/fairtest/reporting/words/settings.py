@@ -1,0 +1,51 @@
+"""Everything that must be repeated to get the same report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from fairtest.model.names import clean_line, level_words
+from fairtest.numbers import count
+from fairtest.reporting.words.titles import metric_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtest.model.report import AttributeReport, LabelSettings, Report, Settings
+
+
+def settings_lines(report: Report) -> list[tuple[str, str]]:
+    """Return the settings of a report: what each is called, and what it is."""
+    return list(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[tuple[str, str]]:
+    data = report.data
+    sizes = f"{count(data.rows)} rows; training {count(data.train)}, test {count(data.test)}"
+    yield "Data", f"{clean_line(data.name)}, {sizes}"
+    yield "Fingerprint", data.fingerprint
+    yield "Settings", " · ".join(_pairs(report.settings))
+    for attribute in report.attributes:
+        yield report.names.column(attribute.name), " · ".join(_roles(report, attribute))
+    if report.labels is not None:
+        _, *others = _pairs(report.labels)
+        yield "Labels", " · ".join([count(report.labels.number), *others])
+    libraries = "".join(f", {name} {version}" for name, version in report.versions)
+    yield "Version", f"FairTest {report.version}, report schema 1{libraries}"
+    if report.repeat:
+        yield "Repeat it", report.repeat
+
+
+def _pairs(settings: Settings | LabelSettings) -> Iterator[str]:
+    for name, value in asdict(settings).items():
+        if value is not None:
+            yield f"{name.replace('_', ' ')} {f'{value:.6g}' if isinstance(value, float) else value}"
+
+
+def _roles(report: Report, attribute: AttributeReport) -> Iterator[str]:
+    yield f"metric {metric_name(report, attribute.metric)}"
+    if attribute.reference is not None:
+        yield f"reference group {level_words(attribute.reference)}"
+    if report.favourable is not None:
+        yield f"effects are about {clean_line(report.measured)} = {level_words(report.favourable)}"
