@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fairtest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_public_names_are_these() -> None:
@@ -60,3 +64,13 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_lazy_names_are_the_typed_ones() -> None:
     assert set(fairtest._WHERE) | {"__version__"} == set(fairtest.__all__)
+
+
+def test_pytest_takes_nothing_public_for_a_test(tmp_path: Path) -> None:
+    names = ", ".join(name for name in fairtest.__all__ if not name.startswith("__"))
+    lines = [f"from fairtest import {names}", "def test_mine():", "    assert Testing and test"]
+    (tmp_path / "test_users.py").write_text("\n".join(lines), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from fairtest.data.streaming.order import values_at_ranks
 from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from fairtest.model.results import Answered
 
 TRAIN = 0
 """The number of the training set; test sets count from 1."""
@@ -179,10 +181,11 @@ class Budget:
                 self._free = sorted([*self._free, number])
             raise
 
-    def keep(self, number: int, answered: Sequence[tuple[Any, Any]]) -> None:
-        """Take what a set that was drawn has answered: each investigation with its results, before anybody sees them.
+    def keep(self, number: int, answers: Iterable[Answered]) -> None:
+        """Take what a set that was drawn has answered, before anybody sees it.
 
-        Here it is forgotten; a budget that outlasts the process stores it, and spends the set by doing so.
+        Here it is forgotten, so that the reports in it need not be made; a budget that outlasts the process stores
+        them, and spends the set by doing so.
         """
 
 

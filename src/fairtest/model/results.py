@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Tested
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
+    from fairtest.model.report import Report
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,25 @@ class Results:
         """Return what explaining these results needs."""
         plan = replace(self.test.plan, correction=self.test.correction)
         return PriorAnswer(self.training, plan, tuple(a.where_significant() for a in self.attributes))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a test set answered about one investigation: all that is worth keeping.
+
+    Attributes
+    ----------
+    title
+        What was asked, in a few words.
+    arguments, explained_by
+        What makes the investigation again: its arguments, and the attributes that were added to explain a finding.
+    """
+
+    title: str
+    arguments: Mapping[str, Any]
+    explained_by: tuple[str, ...]
+    prior: PriorAnswer
+    report: Report
 
 
 @dataclass(frozen=True)

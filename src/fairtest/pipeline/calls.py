@@ -13,7 +13,7 @@ from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import names_of
 from fairtest.investigations.testing import Testing
 from fairtest.model.plans import WIDEST, TestingPlan, TestingRun, TrainingPlan, TrainingRun
-from fairtest.model.results import Results, Training
+from fairtest.model.results import Answered, Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     check_joint,
@@ -146,9 +146,23 @@ def test(
             answers = answer(source, asked, run, min_size, testing)
             testing(1.0)
         results = _results(batch, run, answers)
-        source.budget.keep(number, list(zip(batch, results, strict=True)))
+        source.budget.keep(number, (_answered(i, made) for i, made in zip(batch, results, strict=True)))
     for investigation, made in zip(batch, results, strict=True):
         investigation.results = made
+
+
+# pytest would take it for a test where a user imports it into a test file
+vars(test)["__test__"] = False
+
+
+def _answered(investigation: Investigation, results: Results) -> Answered:
+    return Answered(
+        investigation.title,
+        investigation.arguments(),
+        investigation.explained_by,
+        results.to_explain(),
+        assemble(investigation, results),
+    )
 
 
 def _results(batch: Sequence[Investigation], run: TestingRun, answers: Sequence[AttributeResult]) -> list[Results]:

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any
 from fairtest.data import registry
 from fairtest.data.holdout import Budget
 from fairtest.exceptions import BudgetExhausted
-from fairtest.reporting.assemble import assemble
 from fairtest.version import __version__
 from fairtest.workspace.codec import pack
 from fairtest.workspace.ledger import Headline, Kept, Run
 from fairtest.workspace.questions import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from fairtest.investigations.base import Investigation
-    from fairtest.model.results import Results
+    from fairtest.model.results import Answered
     from fairtest.workspace.ledger import Ledger, Setup
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
@@ -90,9 +88,9 @@ class LedgerBudget(Budget):
             finally:
                 self._drawn.pop(number, None)
 
-    def keep(self, number: int, answered: Sequence[tuple[Investigation, Results]]) -> None:
+    def keep(self, number: int, answers: Iterable[Answered]) -> None:
         """Store the reports of what a test set answered, which spends it: all in one transaction."""
-        reports = [self._kept(investigation, results) for investigation, results in answered]
+        reports = [self._kept(answered) for answered in answers]
         run = Run(number, self._drawn[number], now(), _storable(self._caller.command), __version__)
         self._ledger.spend(run, reports)
         del self._drawn[number]
@@ -122,16 +120,14 @@ class LedgerBudget(Budget):
                     return number
         return None
 
-    def _kept(self, investigation: Investigation, results: Results) -> Kept:
-        report = replace(assemble(investigation, results), repeat=self._caller.command)
-        by = ", ".join(investigation.explained_by)
-        headline = Headline(
-            investigation.kind, _storable(investigation.title), _storable(by), report.significant, report.reported
-        )
+    def _kept(self, answered: Answered) -> Kept:
+        report = replace(answered.report, repeat=self._caller.command)
+        by = ", ".join(answered.explained_by)
+        headline = Headline(report.kind, _storable(answered.title), _storable(by), report.significant, report.reported)
         return Kept(
             headline,
-            question_of(investigation, self._declared),
-            pack(results.to_explain()),
+            question_of(answered, self._declared),
+            pack(answered.prior),
             pack(report),
             report.to_json(),
             report.to_text(),

@@ -14,16 +14,17 @@ from fairtest.workspace.codec import pack, unpack
 if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.investigations.base import Investigation
+    from fairtest.model.results import Answered
 
 _KINDS: dict[str, type[Investigation]] = {kind.kind: kind for kind in (Testing, Discovery, ErrorProfiling)}
 
 
-def question_of(investigation: Investigation, declared: dict[str, Any]) -> str:
-    """Return the arguments of an investigation as JSON, with what was declared about the columns of its source."""
+def question_of(answered: Answered, declared: dict[str, Any]) -> str:
+    """Return what makes an investigation again as JSON, with what was declared about the columns of its source."""
     question = {
-        "kind": investigation.kind,
-        "arguments": investigation.arguments(),
-        "by": investigation.explained_by,
+        "kind": answered.report.kind,
+        "arguments": answered.arguments,
+        "by": answered.explained_by,
         "declared": pack(declared),
     }
     return json.dumps(question)
