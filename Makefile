@@ -42,7 +42,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 commands: $(VENV)/.installed ## every command and option; writes docs/commands.md
-	$(BIN)/python -m fairtest.cli.manual > docs/commands.md
+	$(BIN)/python -m docs.manual > docs/commands.md
 
 docs: $(VENV)/.installed-dev ## the documentation, in docs/_build/html; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

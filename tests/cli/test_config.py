@@ -76,7 +76,7 @@ def test_what_is_saved_speaks_of_the_audit_alone(here: Path, run: Any) -> None:
     pairs = ("--favourable", "hired=yes", "--reference", "sex=m", "--metric", "NMI")
     run("test", "people.csv", "-p", "sex", "-o", "hired", *pairs, "--quiet", "--verbose", "--save-config", "audit.toml")
     text = Path("audit.toml").read_text("utf-8")
-    assert 'favourable = { hired = "yes" }\nreference = { sex = "m" }\n' in text
+    assert 'favourable = {hired = "yes"}\nreference = {sex = "m"}\n' in text
     assert 'metric = ["NMI"]' in text  # holds for all, so it is no table
     assert "quiet" not in text
     assert "verbose" not in text

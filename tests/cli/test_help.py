@@ -6,25 +6,28 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
 import fairtest as ft
-from fairtest.cli.complete import NAMES
+from docs.manual import manual
 from fairtest.cli.errors import EXITS
 from fairtest.cli.main import cli
-from fairtest.cli.manual import manual
 from fairtest.cli.spelling import spelled_as_options
 from fairtest.exceptions import argument, in_python, setting, the, unquoted
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.investigations.errors import ERRORS
 from fairtest.investigations.notions import NOTIONS
-from fairtest.metrics.choice import find_metric
-from fairtest.model.plans import TestingPlan, TrainingPlan
+from fairtest.metrics.choice import BUILT_IN
+from fairtest.model.plans import Plan, TestingPlan, TrainingPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 OPTIONS = [(name, o) for name, c in cli.commands.items() for o in c.params if isinstance(o, click.Option)]
 MANUAL = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -39,7 +42,7 @@ def test_every_option_says_what_it_is(name: str, option: click.Option) -> None:
 
 def test_the_manual_is_up_to_date() -> None:
     made = manual(cli)
-    assert MANUAL.read_text("utf-8") == made, "run: python -m fairtest.cli.manual > docs/commands.md"
+    assert MANUAL.read_text("utf-8") == made, "run: python -m docs.manual > docs/commands.md"
     for code in EXITS:
         assert f"| {code} |" in made
 
@@ -107,7 +110,7 @@ class TestCompletion:
             (["test", "people.csv", "--metric"], "race=N", ["race=NMI"]),
             (["test", "people.csv", "--metric"], "r", ["RATIO", "RANK", "race=", "region="]),
             (["test", "people.csv", "--correction"], "b", ["bonferroni", "bh", "by"]),
-            (["test", "people.csv", "--search"], "", ["auto", "exhaustive", "forest", "tree"]),
+            (["test", "people.csv", "--search"], "", ["auto", "tree", "forest", "exhaustive"]),
             (["test", "nobody.csv", "-p"], "r", []),
             (["test", "-p"], "r", []),
             ([], "ins", ["inspect"]),
@@ -134,13 +137,26 @@ class TestCompletion:
             found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(["test", file, "-p"], "sex")
             assert [item.value for item in found] == ["sex"]
 
-    def test_the_names_are_those_of_the_library(self) -> None:
-        assert set(NAMES["correction"]) == set(corrections)
-        for option in (*TrainingPlan.options(), *TestingPlan.options()):
-            assert set(NAMES.get(option.name, ())) == set(option.choices)
-        assert set(NAMES["error"]) == set(ERRORS)
-        assert set(NAMES["notion"]) == {*NOTIONS, "fpr", "fnr"}
-        assert all(find_metric(name).name == name for name in NAMES["metric"])
+    @pytest.mark.parametrize("plan", [TrainingPlan, TestingPlan])
+    def test_the_fields_of_plans_are_options(self, plan: type[Plan], here: Path) -> None:
+        for field in plan.options():
+            option = next(p for p in cli.commands["test"].params if p.name == field.name)
+            found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(["test", "x.csv", option.opts[0]], "")
+            assert [item.value for item in found] == list(field.choices)
+
+    @pytest.mark.parametrize(
+        ("option", "names"),
+        [("--error", ERRORS), ("--notion", {*NOTIONS, "fpr", "fnr"}), ("--correction", corrections)],
+    )
+    def test_the_names_are_those_of_the_library(self, option: str, names: Collection[str]) -> None:
+        found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(["errors", "x.csv", option], "")
+        assert {item.value for item in found} == set(names)
+
+    def test_the_metrics_are_those_of_the_registry(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with_one_more = (*BUILT_IN, replace(BUILT_IN[0], name="OWN GAP"))
+        monkeypatch.setattr("fairtest.metrics.choice.BUILT_IN", with_one_more)
+        found = ShellComplete(cli, {}, "fairtest", "_X").get_completions(["test", "people.csv", "--metric"], "sex=")
+        assert [item.value for item in found] == [f"sex={metric.name}" for metric in with_one_more]
 
 
 class TestArgumentsInErrors:

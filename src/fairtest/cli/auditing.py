@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from dataclasses import fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,52 +13,51 @@ import click
 import fairtest as ft
 from fairtest.cli.arguments import crossed, labels_of, metrics_of, orders_of, pairs_of, tab
 from fairtest.cli.config import saved, used
-from fairtest.cli.errors import FOUND
+from fairtest.cli.options import SOURCE, WORDS
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import People
 from fairtest.cli.progress import StatusLine
+from fairtest.model.plans import TestingPlan, TrainingPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtest.investigations.base import Investigation
+    from fairtest.model.plans import Plan
 
 NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
 
-MOST_TOLD = 100
+FIXED = ("budget", "conf", "train_size", "seed", "preset")
+"""Options of other sections that say how the data is divided."""
+MOST_NOTED = 100
 """How many columns --verbose speaks of: a Discovery may have thousands."""
 
 
 def audit_file(
-    ctx: click.Context,
-    data: str,
-    options: dict[str, Any],
-    investigation: Callable[..., Investigation],
-    **own: Any,
+    ctx: click.Context, data: str, options: dict[str, Any], investigation: Callable[..., Investigation], **own: Any
 ) -> None:
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
     outputs = Outputs.of(options)
     _check(data, options, outputs)
-    asked, about = _questions(options), source_options(options)
-    if options["save_config"]:
-        save_config(ctx, options["save_config"])
+    question, about = _question(options), source_options(options)
+    if uses_config(ctx):
         return
-    say_config(ctx)
     people = People(ctx, data, options, NOT_REPEATED)
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
         source = people.read(about)
-        _say_kinds(status, source)
-        made = investigation(source, **asked, **own)
-        ft.train([made], **_train_options(options), progress=status)
+        _note_kinds(status, source)
+        made = investigation(source, **question, **own)
+        ft.train([made], **_planned(TrainingPlan, options), progress=status)
         if not options["train_only"]:
             people.settle()
-            chosen = {name: options[name] for name in ("correction", "method", "tolerance", "preset")}
-            ft.test([made], **chosen, progress=status)
+            ft.test([made], **_planned(TestingPlan, options), progress=status)
     if options["train_only"]:
-        _propose(made, options)
+        from fairtest.cli.proposals import proposals_text  # loads the library
+
+        click.echo(proposals_text(made, options["correction"]), nl=False)
     else:
-        _show(ctx, people.report(made), outputs)
+        outputs.show(ctx, people.report(made))
 
 
 def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
@@ -70,75 +70,53 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     outputs.check(data)
 
 
-def _questions(options: dict[str, Any]) -> dict[str, Any]:
-    protected = options["protected"]
+def _question(options: dict[str, Any]) -> dict[str, Any]:
+    same = {name: options[name] or None for name in ("contextual", "explanatory", "exclude")}
     return {
-        "protected": [crossed(name) for name in protected],
+        **same,
+        "protected": [crossed(name) for name in options["protected"]],
         "output": options["output"],
-        "contextual": options["contextual"] or None,
-        "explanatory": options["explanatory"] or None,
-        "metrics": metrics_of(options["metric"], protected) or None,
-        "exclude": options["exclude"] or None,
+        "metrics": metrics_of(options["metric"], options["protected"]) or None,
     }
 
 
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say of the data; a command has all of those of the file, perhaps not the others."""
-    same = (
-        "budget", "conf", "train_size", "seed", "categorical", "numeric", "missing", "encoding", "decimal", "preset",
-        "people", "outcome",
-    )  # fmt: skip
-    return {
-        **{name: options[name] for name in same if name in options},
-        **{name: options[name] for name in ("engine", "memory") if options.get(name) is not None},
-        "labels": labels_of(options.get("label", ())),
+    same = {name: options.get(name) for name in (*FIXED, *(str(option.name) for option in (*SOURCE, *WORDS)))}
+    converted = {
+        "labels": labels_of(same.pop("label") or ()),
         "ordered": orders_of(options["ordered"]),
         "favourable": pairs_of("--favourable", options.get("favourable", ()), "income='>50K'"),
         "reference": pairs_of("--reference", options.get("reference", ()), "sex=Male"),
         "delimiter": tab(options["delimiter"]),
     }
+    return {name: value for name, value in (same | converted).items() if value is not None}
 
 
-def _train_options(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("max_depth", "min_size", "search", "score", "aggregate", "preset", "trees", "attributes_per_node")
-    return {name: options[name] for name in names}
+def _planned(plan: type[Plan], options: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: options[field.name] for field in fields(plan)}
 
 
-def save_config(ctx: click.Context, path: str) -> None:
-    """Write the options of a command into a file, and say how to run it."""
-    from fairtest.reporting.formats.files import write_atomically  # loads the library
+def uses_config(ctx: click.Context) -> bool:
+    """Write the options into a file if the user wants that, or say which file they are from; whether that was all."""
+    if path := ctx.params["save_config"]:
+        from fairtest.reporting.formats.files import write_atomically  # loads the library
 
-    write_atomically(path, saved(ctx, path))
-    if not ctx.params.get("quiet"):
-        click.echo(f"Written: {path}. To run it: {ctx.command_path} --config {shlex.quote(path)}", err=True)
+        write_atomically(path, saved(ctx, path))
+        words = f"Written: {path}. To run it: {ctx.command_path} --config {shlex.quote(path)}"
+    else:
+        words = f"Options from {used(ctx)}" if used(ctx) else ""
+    if words and not ctx.params["quiet"]:
+        click.echo(words, err=True)
+    return bool(path)
 
 
-def say_config(ctx: click.Context) -> None:
-    """Say on stderr which file options were taken from."""
-    if used(ctx) and not ctx.params.get("quiet"):
-        click.echo(f"Options from {used(ctx)}", err=True)
-
-
-def _say_kinds(status: StatusLine, source: ft.DataSource) -> None:
+def _note_kinds(status: StatusLine, source: ft.DataSource) -> None:
     columns = source.table.columns.values()
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in Counter(c.kind.value for c in columns).items())
     status.note(f"{source.table.name}: {source.table.n_rows:,} people, {len(columns):,} columns ({kinds})")
-    for column in islice(columns, MOST_TOLD):
+    for column in islice(columns, MOST_NOTED):
         missing = f"; {column.missing:,} missing" if column.missing else ""
         status.note(f"  {column.name}: {column.kind.value} ({column.reason}{missing})")
-    if len(columns) > MOST_TOLD:
-        status.note(f"  … and {len(columns) - MOST_TOLD:,} more; fairtest inspect shows all")
-
-
-def _propose(investigation: Investigation, options: dict[str, Any]) -> None:
-    from fairtest.cli.proposals import proposals_text  # loads the library
-
-    click.echo(proposals_text(investigation, options["correction"]), nl=False)
-
-
-def _show(ctx: click.Context, report: ft.Report, outputs: Outputs) -> None:
-    for path in outputs.write(report):
-        if not ctx.params["quiet"]:
-            click.echo(f"Written: {path}", err=True)
-    if ctx.params["fail_on_findings"] and report.reported:
-        ctx.exit(FOUND)
+    if len(columns) > MOST_NOTED:
+        status.note(f"  … and {len(columns) - MOST_NOTED:,} more; fairtest inspect shows all")

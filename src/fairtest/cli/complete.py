@@ -1,58 +1,78 @@
-"""What the shell may complete: the columns of the data named, and the names of metrics, searches and corrections."""
+"""What the shell may complete: the columns of the data named, and the names that an option takes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import click
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "aggregate": ("max", "avg", "weighted"),
-    "correction": ("pooled", "holm", "weighted-holm", "max-t", "bonferroni", "bh", "by"),
-    "engine": ("memory", "disk"),
-    "error": ("absolute", "squared", "signed", "brier", "log-loss", "class", "confusion"),
-    "method": ("auto", "resampling"),
-    "metric": ("DIFF", "RATIO", "NMI", "CORR", "ETA", "RANK"),
-    "notion": (
-        "false-positive-rate", "fpr", "false-negative-rate", "fnr", "equalized-odds", "predictive-parity",
-        "calibration", "accuracy", "selection-rate",
-    ),
-    "preset": ("paper",),
-    "score": ("bound", "point"),
-    "search": ("auto", "exhaustive", "forest", "tree"),
-}  # fmt: skip
-"""The names an option takes. They stand here too so that help and completion need not load the library."""
+Completion: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
+NamesToComplete: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
+"""Names, or a function that returns them: it loads the library, which help does without."""
 
 
-def names_of(option: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return what completes the names an option takes."""
+def names_among(known: NamesToComplete) -> Completion:
+    """Return what completes one of some names."""
 
-    def complete(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in NAMES[option] if name.startswith(incomplete)]
+    def complete(_ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        return _beginning(known() if callable(known) else known, begun)
 
     return complete
 
 
-def columns(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def by_metavar(metavar: str | None) -> Completion | None:
+    """Return what completes the value of an option, by what the help calls it."""
+    if metavar == "[COLUMN=]NAME":
+        return complete_metric
+    if metavar == "COLUMN":
+        return complete_column
+    return complete_column_of_pair if str(metavar).startswith("COLUMN") else None
+
+
+def complete_column(ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete the name of a column of the data that the command line names."""
-    return [CompletionItem(name) for name in _columns(ctx) if name.startswith(incomplete)]
+    return _beginning(_columns(ctx), begun)
 
 
-def columns_first(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_column_of_pair(ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete the column of ``COLUMN=VALUE``."""
-    return [CompletionItem(f"{name}=") for name in _columns(ctx) if f"{name}=".startswith(incomplete)]
+    return _beginning((f"{name}=" for name in _columns(ctx)), begun)
 
 
-def metrics(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_metric(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete ``[COLUMN=]METRIC``."""
-    column, equals, begun = incomplete.rpartition("=")
-    found = [CompletionItem(f"{column}{equals}{name}") for name in NAMES["metric"] if name.startswith(begun.upper())]
-    return found if equals else [*found, *columns_first(ctx, parameter, incomplete)]
+    column, equals, metric = begun.rpartition("=")
+    found = _beginning((f"{column}{equals}{name}" for name in metric_names()), f"{column}{equals}{metric.upper()}")
+    return found if equals else [*found, *complete_column_of_pair(ctx, parameter, begun)]
+
+
+def metric_names() -> Iterable[str]:
+    """Return the names of metrics."""
+    from fairtest.metrics.choice import BUILT_IN
+
+    return [metric.name for metric in BUILT_IN]
+
+
+def error_names() -> Iterable[str]:
+    """Return the names of errors of predictions."""
+    from fairtest.investigations.errors import ERRORS
+
+    return ERRORS
+
+
+def notion_names() -> Iterable[str]:
+    """Return the names of notions of fairness, and their usual short forms."""
+    from fairtest.investigations.notions import NOTIONS
+
+    return (*NOTIONS, "fpr", "fnr")
+
+
+def _beginning(names: Iterable[str], begun: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
 
 
 def _columns(ctx: click.Context) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
+from fairtest.cli.helping import command
 
 INSTALL = {
     "bash": 'Put this line into ~/.bashrc, and open a new shell:\n  eval "$(fairtest completion bash)"',
@@ -24,9 +23,8 @@ With that, the tabulator completes commands, options, the columns of the data na
 and the names of metrics, searches and corrections."""
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(epilog=EPILOG)
 @click.argument("shell", type=click.Choice(list(INSTALL)))
-@show_traceback
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes a shell (bash, zsh or fish) complete what one types after fairtest.

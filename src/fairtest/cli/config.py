@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import fairtest as ft
-from fairtest.cli.helping import Option
+from fairtest.cli.arguments import labels_of
+from fairtest.cli.helping import Option, section
+from fairtest.cli.options import ROLES, SOURCE, WORDS, chosen
+from fairtest.cli.repeat import given
 from fairtest.cli.spelling import CONFIG_FILE
+from fairtest.exceptions import unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairtest.cli.toml import Value
+    from collections.abc import Iterable, Iterator, Mapping
 
 USUAL = "fairtest.toml"
-SHARED = ("Columns and files", "Words")
-"""The sections of the help whose options may stand in ``[data]``; so may what is said of the values of columns."""
-OF_VALUES = ("favourable", "reference")
+FILE = "file"
+"""The key for the argument DATA."""
 NOT_SAVED = ("save_config", "quiet", "verbose")
 """Options that say nothing of the audit."""
 
@@ -44,63 +44,58 @@ def _read(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
         return
     path = Path(value)
     try:
-        ctx.default_map = _options(ctx, path)
+        ctx.default_map = _options_in(path, ctx)
     except ft.InputError as error:
         raise ft.InputError(f"{path}: {error.message}") from error
     ctx.meta[CONFIG_FILE] = str(path)
 
 
-CONFIG = (
+CONFIG = section(
+    "Configuration",
     Option(
-        ["--config"],
-        section="Configuration",
-        metavar="FILE",
+        "--config FILE",
+        f"Take options from this TOML file; the command line wins. Default: {USUAL} if there is one; '' for none.",
+        essential=True,
         is_eager=True,
         expose_value=False,
         callback=_read,
-        essential=True,
-        help=f"Take options from this TOML file; the command line wins. Default: {USUAL} if there is one; '' for none.",
     ),
     Option(
-        ["--save-config"],
-        section="Configuration",
-        metavar="FILE",
-        help="Write the options given into such a file, to be reviewed and run with --config; do nothing else.",
+        "--save-config FILE",
+        "Write the options given into such a file, to be reviewed and run with --config; do nothing else.",
     ),
 )
+
+
+def _key(parameter: click.Parameter) -> str:
+    return FILE if parameter.name == "data" else str(parameter.name).replace("_", "-")
+
+
+SHARED = (FILE, *map(_key, (*SOURCE, *WORDS, *chosen(ROLES, "favourable", "reference"))))
+"""The keys of ``[data]``: what is said of a file and its columns, whichever command is about them."""
 
 
 # Reading ------------------------------------------------------------------------------------------------------------
 
 
-def _options(ctx: click.Context, path: Path) -> dict[str, Any]:
+def _options_in(path: Path, ctx: click.Context) -> dict[str, Any]:
     """Return the values that a file has for the parameters of a command."""
-    sections = _parsed(path)
-    commands = _commands(ctx)
-    for name, content in sections.items():
+    own, tables = str(ctx.command.name), _parsed(path)
+    titles = [*_configurable(ctx), "data", "labels"]
+    for title, content in tables.items():
         if not isinstance(content, dict):
-            raise ft.InputError(f"{name!r} stands before any section. Put it under [{ctx.command.name}] or [data].")
-        if name not in (*commands, "data", "labels"):
-            raise _unknown("section", name, [*commands, "data", "labels"])
-    parameters = {p.name: p for p in ctx.command.params if p.name and p.expose_value and p.name != "save_config"}
+            raise ft.InputError(f"{title!r} stands before any section. Put it under [{own}] or [data].")
+        _check_known("section", title, titles)
+    parameters = {_key(p): p for p in ctx.command.params if p.expose_value and p.name != "save_config"}
     found: dict[str, Any] = {}
-    shared = {"file", *OF_VALUES, *(n for n, p in parameters.items() if getattr(p, "section", "") in SHARED)}
-    for key, value in sections.get("data", {}).items():
-        name = key.replace("-", "_")
-        if name not in shared:
-            raise _unknown("key of [data]", key, [n.replace("_", "-") for n in sorted(shared)])
-        name = "data" if name == "file" else name
-        if name in parameters:
-            found[name] = _value(parameters[name], key, value, path)
-    own = str(ctx.command.name)
-    for key, value in sections.get(own, {}).items():
-        name = "data" if key == "file" else key.replace("-", "_")
-        if name not in parameters:
-            known = ["file" if n == "data" else n.replace("_", "-") for n in parameters]
-            raise _unknown(f"key of [{own}]", key, known)
-        found[name] = _value(parameters[name], key, value, path)
-    if "labels" in sections and "label" in parameters:
-        found["label"] = [*found.get("label", ()), *_labels(sections["labels"])]
+    for title, known in (("data", SHARED), (own, parameters)):
+        for written, value in tables.get(title, {}).items():
+            key = written.replace("_", "-")
+            _check_known(f"key of [{title}]", key, known)
+            if parameter := parameters.get(key):  # [data] may have more than this command asks for
+                found[str(parameter.name)] = _value(parameter, key, value, path)
+    if "labels" in tables and "label" in parameters:
+        found["label"] = [*found.get("label", ()), *_labels(tables["labels"])]
     return found
 
 
@@ -117,17 +112,16 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise ft.InputError(f"it cannot be read: {error.strerror}. Check --config.") from error
 
 
-def _commands(ctx: click.Context) -> list[str]:
-    """Return the commands that can be configured."""
+def _configurable(ctx: click.Context) -> list[str]:
+    """Return the commands that read a file of options."""
     group = ctx.find_root().command
     commands = group.commands if isinstance(group, click.Group) else {str(ctx.command.name): ctx.command}
-    return [name for name, c in commands.items() if any(p.name == "config" for p in c.params)]
+    return [name for name, command in commands.items() if any(p.name == "config" for p in command.params)]
 
 
-def _unknown(what: str, name: str, known: Sequence[str]) -> ft.InputError:
-    from fairtest.exceptions import unknown_name
-
-    return unknown_name(what, name, known)
+def _check_known(what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise unknown_name(what, name, known)
 
 
 def _value(parameter: click.Parameter, key: str, value: Any, path: Path) -> Any:
@@ -138,13 +132,14 @@ def _value(parameter: click.Parameter, key: str, value: Any, path: Path) -> Any:
         return value
     if isinstance(value, dict):
         return _pairs(parameter, key, value)
-    if parameter.multiple if isinstance(parameter, click.Option) else False:
-        several = value if isinstance(value, list) else [value]
-        return [_scalar(key, each) for each in several]
+    if getattr(parameter, "multiple", False):
+        return [_scalar(key, each) for each in (value if isinstance(value, list) else [value])]
     single = _scalar(key, value)
-    if not (parameter.name == "data" or getattr(parameter, "is_path", False)) or single == "-":
-        return single
-    return str(path.parent / str(single))
+    return str(path.parent / str(single)) if _is_path(parameter, single) else single
+
+
+def _is_path(parameter: click.Parameter, value: Any) -> bool:
+    return value != "-" and (parameter.name == "data" or getattr(parameter, "is_path", False))
 
 
 def _scalar(key: str, value: Any) -> str | int | float:
@@ -157,7 +152,7 @@ def _scalar(key: str, value: Any) -> str | int | float:
 
 def _pairs(parameter: click.Parameter, key: str, table: Mapping[str, Any]) -> list[str]:
     """Return a table such as ``{income = ">50K"}`` as the pairs of a repeated option."""
-    if "COLUMN=" not in str(getattr(parameter, "metavar", "")):
+    if "COLUMN=" not in str(parameter.metavar):
         raise ft.InputError(f"{key} cannot be a table. Give it a text or a number.")
     pairs = []
     for column, value in table.items():
@@ -171,12 +166,8 @@ def _pairs(parameter: click.Parameter, key: str, table: Mapping[str, Any]) -> li
 def _labels(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield words for columns and values as the option ``--label`` takes them."""
     for column, words in table.items():
-        if isinstance(words, dict):
-            yield from (
-                f"{column}:{value}={_scalar(column, w)}" if value else f"{column}={w}" for value, w in words.items()
-            )
-        else:
-            yield f"{column}={_scalar(column, words)}"
+        for value, own in (words if isinstance(words, dict) else {"": words}).items():
+            yield f"{column}:{value}={_scalar(column, own)}" if value else f"{column}={_scalar(column, own)}"
 
 
 # Writing ------------------------------------------------------------------------------------------------------------
@@ -184,57 +175,38 @@ def _labels(table: Mapping[str, Any]) -> Iterator[str]:
 
 def saved(ctx: click.Context, path: str) -> str:
     """Return the text of a file with the options given, for the folder that it will be in."""
-    from fairtest.cli.toml import key_text, toml_text  # only where a file is written
+    import tomlkit  # only where a file is written
 
     folder = Path(path).parent
-    data: dict[str, Value] = {}
-    own: dict[str, Value] = {}
-    labels: dict[str, dict[str, str]] = {}
-    for parameter in ctx.command.params:
-        name = parameter.name or ""
-        given = ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
-        if not given or not parameter.expose_value or name in NOT_SAVED:
-            continue
-        value = ctx.params[name]
-        if name == "data":
-            data["file"] = _from(folder, value)
-        elif name == "label":
-            labels = _nested(value)
+    tables: dict[str, dict[str, Any]] = {"data": {}, str(ctx.command.name): {}, "labels": {}}
+    for parameter, value in given(ctx, NOT_SAVED):
+        key = _key(parameter)
+        if key == "label":
+            tables["labels"] = labels_of(value)
         else:
-            key, shared = name.replace("_", "-"), getattr(parameter, "section", "") in SHARED or name in OF_VALUES
-            (data if shared else own)[key] = _plain(parameter, value, folder)
-    tables = {f"labels.{key_text(column)}": words for column, words in labels.items()}
-    text = toml_text({"data": data, str(ctx.command.name): own, **tables})
+            table = tables["data" if key in SHARED else str(ctx.command.name)]
+            table[key] = _written(parameter, value, folder)
+    text = tomlkit.dumps({title: table for title, table in tables.items() if table})
     return f"# {ctx.command_path} --config {Path(path).name}\n\n{text}"
 
 
-def _plain(parameter: click.Parameter, value: Any, folder: Path) -> Value:
+def _written(parameter: click.Parameter, value: Any, folder: Path) -> Any:
+    """Return a value as a file in a folder has it."""
     if isinstance(value, tuple):
-        return _as_table(parameter, value) or [str(v) for v in value]
-    if getattr(parameter, "is_path", False) and value != "-":
-        return _from(folder, value)
-    plain: Value = value
-    return plain
+        return _as_table(value) if parameter.metavar == "COLUMN=VALUE" else list(value)
+    if _is_path(parameter, value) and not Path(value).is_absolute():
+        return os.path.relpath(value, folder)
+    return value
 
 
-def _as_table(parameter: click.Parameter, pairs: Sequence[str]) -> dict[str, str]:
-    """Return the pairs of ``COLUMN=VALUE`` as a table, which reads better; empty where they are not such."""
-    if getattr(parameter, "metavar", "") != "COLUMN=VALUE":
-        return {}
+def _as_table(pairs: tuple[str, ...]) -> Any:
+    """Return pairs of ``COLUMN=VALUE`` as a table, which reads better, unless they are not all such."""
+    from tomlkit import inline_table
+
     split = [pair.partition("=") for pair in pairs]
-    table = {column: value for column, _, value in split}
-    return table if len(table) == len(pairs) and all(c and v for c, _, v in split) else {}
-
-
-def _from(folder: Path, path: str) -> str:
-    """Return a path as seen from a folder; an absolute one stays so."""
-    return path if Path(path).is_absolute() else os.path.relpath(path, folder)
-
-
-def _nested(labels: Sequence[str]) -> dict[str, dict[str, str]]:
-    from fairtest.cli.arguments import labels_of
-
-    return {
-        column: {"": words} if isinstance(words, str) else {str(value): w for value, w in words.items()}
-        for column, words in labels_of(labels).items()
-    }
+    table = {column: value for column, _, value in split if column and value}
+    if len(table) < len(pairs):
+        return list(pairs)
+    written = inline_table()
+    written.update(table)
+    return written

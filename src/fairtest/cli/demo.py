@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairtest as ft
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command, Option
+from fairtest.cli.helping import command, section
+from fairtest.cli.options import with_default
 from fairtest.cli.outputs import check_folder, text_width
 
 if TYPE_CHECKING:
@@ -22,18 +22,10 @@ Examples:
   fairtest demo --out reports"""
 
 
-@click.command(cls=Command, epilog=EPILOG)
-@click.option(
-    "--out",
-    cls=Option,
-    default="fairtest-demo",
-    show_default=True,
-    metavar="DIR",
-    essential=True,
-    section="Output",
-    help="Where the HTML reports go.",
-)
-@show_traceback
+OUTPUT = section("Output", with_default("fairtest-demo", "--out DIR", "Where the HTML reports go.", essential=True))
+
+
+@command(OUTPUT, epilog=EPILOG)
 def demo(out: str) -> None:
     """Show what FairTest finds, on data it makes itself.
 

@@ -8,11 +8,9 @@ import click
 
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
-from fairtest.cli.complete import columns
 from fairtest.cli.config import CONFIG
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command, Option
-from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
+from fairtest.cli.helping import Option, command, section
+from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, several, with_default, without
 
 EPILOG = """\b
 Examples:
@@ -22,57 +20,31 @@ Examples:
 An empty field of a column of label sets means that nothing is known of a person; one without labels has the separator
 alone. A test set answers once."""
 
-LABELS = (
-    Option(
-        ["-o", "--output"],
-        section="Labels",
-        metavar="COLUMN",
-        multiple=True,
+LABELS = section(
+    "Labels",
+    several(
+        "-o --output COLUMN",
+        "A column of label sets, or columns of 0 and 1: repeat, or 'tag_*' for all that fit.",
         required=True,
-        essential=True,
-        shell_complete=columns,
-        help="A column of label sets, or columns of 0 and 1: repeat, or 'tag_*' for all that fit.",
     ),
-    Option(
-        ["--separator"],
-        section="Labels",
-        metavar="TEXT",
-        essential=True,
-        help="What is between two labels, where one column has them as text: '|'.",
-    ),
-    Option(
-        ["--top-k"],
-        section="Labels",
-        type=int,
-        default=35,
-        essential=True,
-        show_default=True,
-        help="How many labels to keep in each group of people.",
-    ),
-    Option(
-        ["--min-people"],
-        section="Labels",
-        type=int,
-        default=10,
-        show_default=True,
-        help="Leave out labels that fewer people of the whole table have.",
-    ),
+    Option("--separator TEXT", "What is between two labels, where one column has them as text: '|'.", essential=True),
+    with_default(35, "--top-k", "How many labels to keep in each group of people.", essential=True),
+    with_default(10, "--min-people", "Leave out labels that fewer people of the whole table have."),
 )
 
 
-@click.command(cls=Command, epilog=EPILOG)
-@click.argument("data")
-@with_options(
+@command(
     LABELS,
-    tuple(o for o in ROLES if o.name not in {"output", "favourable"}),
+    without(ROLES, "output", "favourable"),
     SOURCE,
-    tuple(o for o in WORDS if o.name != "outcome"),
+    without(WORDS, "outcome"),
     SEARCH,
     TEST,
     OUTPUT,
     CONFIG,
+    epilog=EPILOG,
 )
-@show_traceback
+@click.argument("data")
 @click.pass_context
 def discover(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Find which of many labels go with protected attributes, and in which groups.

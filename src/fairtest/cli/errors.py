@@ -6,15 +6,15 @@ import os
 import shlex
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairtest as ft
-from fairtest.cli.helping import HelpContext, short_help_option
+from fairtest.cli.helping import TRACEBACK, HelpContext, short_help_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
 EXITS = {
@@ -26,13 +26,10 @@ EXITS = {
     INTERRUPTED: "interrupted",
 }
 """What the exit codes mean."""
-_TRACEBACK = "fairtest.traceback"
 _WORKSPACE = "fairtest.workspace"
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
 _HELP: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 class CarefulGroup(click.Group):
@@ -70,7 +67,7 @@ class CarefulGroup(click.Group):
                 raise _Interrupted(words) from None
             raise
         except Exception as error:
-            if ctx.meta.get(_TRACEBACK) and not isinstance(error, click.exceptions.Exit | click.ClickException):
+            if ctx.meta.get(TRACEBACK) and not isinstance(error, click.exceptions.Exit | click.ClickException):
                 traceback.print_exc()
             raise
 
@@ -92,23 +89,6 @@ def _stored(ctx: click.Context) -> str:
         return ""
     show = f"fairtest report {shlex.quote(str(workspace.path))} {number}"
     return f"interrupted; the test set is spent and its report is stored. To see it: {show}"
-
-
-def show_traceback(function: Function) -> Function:
-    """Give a command the option ``--traceback``."""
-
-    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-        ctx.meta[_TRACEBACK] = ctx.meta.get(_TRACEBACK, False) or value
-
-    option = click.option(
-        "--traceback",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=remember,
-        help="If something goes wrong, show where in the code.",
-    )
-    return option(function)
 
 
 def _colour() -> bool | None:

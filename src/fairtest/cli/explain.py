@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.errors import FOUND, show_traceback, uses_workspace
-from fairtest.cli.helping import Command, Option
-from fairtest.cli.options import OUTPUT, TEST, with_options
+from fairtest.cli.errors import uses_workspace
+from fairtest.cli.helping import Option, command, section
+from fairtest.cli.options import OUTPUT, TEST, chosen, several
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import say_known, wait_aloud
 from fairtest.cli.progress import StatusLine
@@ -25,29 +25,19 @@ Examples:
 
 An explanation of run 1 by department and another by grade spend a test set each."""
 
-WHAT = (
-    Option(
-        ["--by"],
-        section="Explain",
-        metavar="COLUMN",
-        multiple=True,
+WHAT = section(
+    "Explain",
+    several(
+        "--by COLUMN",
+        "Compare only people who share the value of this attribute; repeat to cross several.",
         required=True,
-        help="Compare only people who share the value of this attribute; repeat to cross several.",
     ),
-    Option(
-        ["--run"],
-        section="Explain",
-        type=int,
-        metavar="NUMBER",
-        help="Which run to explain. Default: the last one that is no explanation itself.",
-    ),
+    Option("--run NUMBER", "Which run to explain. Default: the last one that is no explanation itself.", type=int),
 )
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(WHAT, chosen(TEST, "correction"), OUTPUT, epilog=EPILOG)
 @click.argument("workspace")
-@with_options(WHAT, tuple(o for o in TEST if o.name == "correction"), OUTPUT)
-@show_traceback
 @click.pass_context
 def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     """Ask again about what a run of a WORKSPACE found: does it remain among people who share an attribute?
@@ -67,9 +57,4 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
         say_known(opened.setup.rows, lambda: opened.setup.fingerprint, besides=opened.setup.id)
         status(f"asking again, given {', '.join(options['by'])}")
         made = opened.explain(options["by"], run=options["run"], correction=options["correction"])
-    report = opened.report(made.settings.set)
-    for path in outputs.write(report):
-        if not options["quiet"]:
-            click.echo(f"Written: {path}", err=True)
-    if options["fail_on_findings"] and report.reported:
-        ctx.exit(FOUND)
+    outputs.show(ctx, opened.report(made.settings.set))

@@ -1,16 +1,29 @@
-"""How help looks: short with ``-h``, complete with ``--help``, options in sections, headings in bold on a terminal."""
+"""How help looks: short with ``-h``, complete with ``--help``, options in sections, headings in bold on a terminal.
+
+This is click's own help with sections. Libraries that do more of it (rich-click, cloup) were tried: loading them alone
+takes as long as all of our help does, and neither has a short and a complete one.
+"""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairtest.cli.complete import by_metavar, names_among
 from fairtest.cli.spelling import spelled_as_options
 from fairtest.exceptions import FairTestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from fairtest.cli.complete import NamesToComplete
+
+TRACEBACK = "fairtest.traceback"
+"""Where a context keeps whether the user wants to see where in the code an error came from."""
+PATHS = ("DIR", "FILE")
+"""What stands for the value of an option that is a path: a configuration file gives it relative to itself."""
 
 
 class Formatter(click.HelpFormatter):
@@ -28,6 +41,16 @@ class Formatter(click.HelpFormatter):
         """Write names with what they mean."""
         super().write_dl([(click.style(name, fg="cyan"), words) for name, words in rows], col_max, col_spacing)
 
+    def write_lists(self, epilog: str, *, text: bool = True) -> None:
+        """Write the lists of an epilog under their titles, and the ``text`` between them."""
+        for title, paragraph in epilog_parts(epilog):
+            if title:
+                with self.section(title):
+                    self.write("".join(f"  {line.removeprefix('  ')}\n" for line in paragraph.splitlines()))
+            elif text:
+                self.write_paragraph()
+                self.write_text(paragraph)
+
 
 class HelpContext(click.Context):
     """A context whose help is written by :class:`Formatter`."""
@@ -40,33 +63,34 @@ class Option(click.Option):
 
     Parameters
     ----------
+    usage
+        What one types, and what stands for the value: ``"-p --protected COLUMN"``. The latter also says how the shell
+        completes it, and whether it is a path.
+    words
+        What the help says.
     essential
-        Whether the short help has it.
-    is_path
-        Whether its value is a path, which a configuration file gives relative to itself.
+        Whether the short help has it; what is required is there in any case.
+    choices
+        The names it takes, where these are all the library's own.
     """
 
     def __init__(
-        self, *args: Any, section: str = "Other", essential: bool = False, is_path: bool = False, **attributes: Any
+        self, usage: str, words: str, *, essential: bool = False, choices: NamesToComplete = (), **attributes: Any
     ) -> None:
-        super().__init__(*args, **attributes)
-        self.section = section
-        self.essential = essential
-        self.is_path = is_path
+        names = [word for word in usage.split() if word.startswith("-")]
+        metavar = next((word for word in usage.split() if word not in names), None)
+        complete = names_among(choices) if choices else by_metavar(metavar)
+        super().__init__(names, metavar=metavar, help=words, shell_complete=complete, **attributes)
+        self.section = "Other"
+        self.essential = essential or self.required
+        self.is_path = metavar in PATHS
 
 
-def short_help_option() -> click.Option:
-    """Return the option ``-h``."""
-
-    def show(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-        if value and not ctx.resilient_parsing:
-            command = ctx.command
-            text = command.short_text(ctx) if isinstance(command, Command) else ctx.get_help()
-            click.echo(text, color=ctx.color)
-            ctx.exit()
-
-    words = "Show the most important options and examples, and exit."
-    return click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=words)
+def section(title: str, *options: Option) -> tuple[Option, ...]:
+    """Return options that stand under a title."""
+    for option in options:
+        option.section = title
+    return options
 
 
 class Command(click.Command):
@@ -92,53 +116,74 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the examples and what else there is to say, with headings like the others."""
-        for title, text in epilog_parts(self.epilog or ""):
-            if title:
-                _write_list(formatter, title, text)
-            else:
-                formatter.write_paragraph()
-                formatter.write_text(text)
+        assert isinstance(formatter, Formatter)
+        formatter.write_lists(self.epilog or "")
 
     def short_text(self, ctx: click.Context) -> str:
         """Return the short help: what it does, the options most people need, examples."""
-        formatter = ctx.make_formatter()
+        formatter = Formatter(width=ctx.terminal_width, max_width=ctx.max_content_width)
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text((self.help or "").split("\n\n")[0])
-        essential = [o for o in self._options(ctx) if getattr(o, "essential", False)]
-        _write_sections(ctx, formatter, essential, "Options" if essential else None)
-        for title, text in epilog_parts(self.epilog or ""):
-            if title:
-                _write_list(formatter, title, text)
+        _write_sections(ctx, formatter, [o for o in self._options(ctx) if getattr(o, "essential", False)], "Options")
+        formatter.write_lists(self.epilog or "", text=False)
         formatter.write_paragraph()
         formatter.write_text(f"Every option: {ctx.command_path} --help")
         return formatter.getvalue().rstrip("\n")
 
     def _options(self, ctx: click.Context) -> list[click.Option]:
-        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-        return sorted(options, key=lambda option: not isinstance(option, Option))
+        return [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+
+
+def command(*sections: Sequence[Option], epilog: str) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function, with these options and ``--traceback``."""
+    return click.command(cls=Command, params=[*chain(*sections), traceback_option()], epilog=epilog)
+
+
+def traceback_option() -> Option:
+    """Return the option ``--traceback``."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[TRACEBACK] = ctx.meta.get(TRACEBACK, False) or value
+
+    words = "If something goes wrong, show where in the code."
+    return Option("--traceback", words, is_flag=True, is_eager=True, expose_value=False, callback=remember)
+
+
+def short_help_option() -> click.Option:
+    """Return the option ``-h``."""
+
+    def show(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            command = ctx.command
+            text = command.short_text(ctx) if isinstance(command, Command) else ctx.get_help()
+            click.echo(text, color=ctx.color)
+            ctx.exit()
+
+    words = "Show the most important options and examples, and exit."
+    return Option("-h", words, is_flag=True, is_eager=True, expose_value=False, callback=show)
 
 
 def _write_sections(
     ctx: click.Context, formatter: click.HelpFormatter, options: Iterable[click.Option], title: str | None = None
 ) -> None:
+    """Write options under the titles of their sections, or all under one."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for option in options:
-        section: str = getattr(option, "section", "Other")
         if (record := option.get_help_record(ctx)) is not None:
-            sections.setdefault(title or section, []).append(record)
+            sections.setdefault(title or section_of(option), []).append(record)
     for name, records in sections.items():
         with formatter.section(name):
             formatter.write_dl(records)
 
 
-def _write_list(formatter: click.HelpFormatter, title: str, text: str) -> None:
-    with formatter.section(title):
-        formatter.write("".join(f"  {line.removeprefix('  ')}\n" for line in text.splitlines()))
+def section_of(option: click.Parameter) -> str:
+    """Return the title of the section that an option stands in; those of click itself stand with the last ones."""
+    return option.section if isinstance(option, Option) else "Other"
 
 
-def epilog_parts(epilog: str) -> Iterable[tuple[str, str]]:
+def epilog_parts(epilog: str) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of an epilog: lists with the title above them, and text without one."""
     for paragraph in epilog.replace("\b\n", "").split("\n\n"):
         first, _, rest = paragraph.strip().partition("\n")

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.auditing import source_options
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
-from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
+from fairtest.cli.auditing import FIXED, source_options
+from fairtest.cli.helping import command
+from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, chosen
 from fairtest.cli.people import say_known
 
 EPILOG = """\b
@@ -21,15 +20,10 @@ Examples:
   fairtest explain hiring --by department
   fairtest status hiring"""
 
-_TAKEN = {"favourable", "reference", "train_size", "budget", "conf", "preset", "seed"}
-SETTINGS = tuple(o for o in (*ROLES, *SOURCE, *WORDS, *SEARCH, *TEST) if o.name in _TAKEN or o in (*SOURCE, *WORDS))
 
-
-@click.command(cls=Command, epilog=EPILOG)
+@command(chosen(ROLES, "favourable", "reference"), SOURCE, WORDS, chosen((*SEARCH, *TEST), *FIXED), epilog=EPILOG)
 @click.argument("folder", metavar="DIR")
 @click.argument("data")
-@with_options(SETTINGS)
-@show_traceback
 def init(folder: str, data: str, **options: Any) -> None:
     """Make a workspace: a folder that keeps the split of DATA, which test sets are spent, and every report.
 

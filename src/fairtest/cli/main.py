@@ -10,8 +10,9 @@ from fairtest import __version__
 from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
-from fairtest.cli.errors import EXITS, CarefulGroup, show_traceback
+from fairtest.cli.errors import EXITS, CarefulGroup
 from fairtest.cli.explain import explain
+from fairtest.cli.helping import traceback_option
 from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
 from fairtest.cli.profile import errors
@@ -22,9 +23,8 @@ from fairtest.cli.test import test
 EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXITS.items())
 
 
-@click.group(cls=CarefulGroup, epilog=EPILOG)
+@click.group(cls=CarefulGroup, params=[traceback_option()], epilog=EPILOG)
 @click.version_option(__version__, "--version", prog_name="fairtest", message="%(prog)s %(version)s")
-@show_traceback
 def cli() -> None:
     """Find where an application treats people unfairly, and say how sure that is.
 

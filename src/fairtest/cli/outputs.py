@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairtest as ft
+from fairtest.cli.errors import FOUND
 from fairtest.reporting.formats.registry import FILES
 
 if TYPE_CHECKING:
@@ -80,6 +81,14 @@ class Outputs:
         shown = next((form for form, path in self.files.items() if path == STDOUT), None)
         text = report.render(shown) if shown else report.to_text(width=text_width(), color=text_color())
         click.echo(text, nl=False)
+
+    def show(self, ctx: click.Context, report: ft.Report | AsShown, prefix: str = "") -> None:
+        """Write the report, say where it went, and exit as the command wants it if there are findings."""
+        for path in self.write(report, prefix):
+            if not ctx.params["quiet"]:
+                click.echo(f"Written: {path}", err=True)
+        if ctx.params.get("fail_on_findings") and isinstance(report, ft.Report) and report.reported:
+            ctx.exit(FOUND)
 
 
 def _stem(report: ft.Report | AsShown) -> str:

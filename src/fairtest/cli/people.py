@@ -14,7 +14,7 @@ from fairtest.cli.errors import uses_workspace
 from fairtest.cli.repeat import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from fairtest.investigations.base import Investigation
 
@@ -38,7 +38,7 @@ class People:
     """
 
     def __init__(
-        self, ctx: click.Context, data: str, options: dict[str, Any], not_repeated: Iterable[str] = ()
+        self, ctx: click.Context, data: str, options: dict[str, Any], not_repeated: Collection[str] = ()
     ) -> None:
         self._ctx = ctx
         self._data = data

@@ -9,9 +9,8 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.config import CONFIG
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
-from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
+from fairtest.cli.helping import command
+from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
 
 EPILOG = """\b
 Examples:
@@ -21,10 +20,8 @@ Examples:
   fairtest errors loans.csv -p race -o score --truth repaid --notion calibration"""
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG, epilog=EPILOG)
 @click.argument("data")
-@with_options(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
-@show_traceback
 @click.pass_context
 def errors(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Test whether the errors of a prediction fall on some people more than on others, and in which groups.

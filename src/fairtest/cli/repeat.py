@@ -1,4 +1,4 @@
-"""The command that gives a report again."""
+"""What the user said, to be said again: the command that gives a report, or a file of options."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterator
 
 
-def repeated(ctx: click.Context, data: str, leave_out: Iterable[str]) -> str:
+def given(ctx: click.Context, leave_out: Collection[str] = ()) -> Iterator[tuple[click.Parameter, Any]]:
+    """Yield the parameters that the command line or a configuration file gives, with their values."""
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        source = ctx.get_parameter_source(name)
+        if source not in (None, ParameterSource.DEFAULT) and parameter.expose_value and name not in leave_out:
+            yield parameter, ctx.params[name]
+
+
+def repeated(ctx: click.Context, data: str, leave_out: Collection[str]) -> str:
     """Return the command line that gives the same report again, without the options that say where it goes."""
     return " ".join([ctx.command_path, shlex.quote(data), *repeated_options(ctx, leave_out)])
 
 
-def repeated_options(ctx: click.Context, leave_out: Iterable[str]) -> list[str]:
-    """Return the options given, on the command line or in a configuration file, but for some."""
+def repeated_options(ctx: click.Context, leave_out: Collection[str]) -> list[str]:
+    """Return the options given, but for some, as one types them."""
     words: list[str] = []
-    for parameter in ctx.command.params:
-        name = parameter.name or ""
-        if not isinstance(parameter, click.Option) or not parameter.expose_value or name in leave_out:
-            continue
-        if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
-            words += _words(parameter, ctx.params)
+    for option, value in given(ctx, leave_out):
+        if isinstance(option, click.Option):
+            several = value if option.multiple else [value]
+            words += [option.opts[0] if option.is_flag else f"{option.opts[0]} {shlex.quote(str(v))}" for v in several]
     return words
-
-
-def _words(option: click.Option, values: Mapping[str, Any]) -> list[str]:
-    value = values[option.name or ""]
-    if option.is_flag:
-        return [option.opts[0]]
-    return [f"{option.opts[0]} {shlex.quote(str(v))}" for v in (value if option.multiple else [value])]

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
-from fairtest.cli.options import OUTPUT, with_options
+from fairtest.cli.helping import command
+from fairtest.cli.options import OUTPUT, without
 from fairtest.cli.outputs import Outputs
 
 EPILOG = """\b
@@ -19,12 +18,11 @@ Examples:
   fairtest status hiring        the runs there are"""
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(without(OUTPUT, "fail_on_findings"), epilog=EPILOG)
 @click.argument("workspace")
 @click.argument("run", type=int, required=False)
-@with_options(tuple(o for o in OUTPUT if o.name != "fail_on_findings"))
-@show_traceback
-def report(workspace: str, run: int | None, **options: Any) -> None:
+@click.pass_context
+def report(ctx: click.Context, /, workspace: str, run: int | None, **options: Any) -> None:
     """Show again what a run of a WORKSPACE reported: the last one, or RUN by the number of its test set. Free."""
     outputs = Outputs.of(options)
     outputs.check(workspace)
@@ -32,7 +30,5 @@ def report(workspace: str, run: int | None, **options: Any) -> None:
     reports = opened.shown(run)
     if len(reports) != 1 and (outputs.files or "figures" in outputs.folders):
         raise ft.InputError(f"This run has {len(reports)} reports, and a file holds one. Name a folder: --out DIR.")
-    for place, each in enumerate(reports, start=1):
-        for path in outputs.write(each, f"{place}-" if len(reports) > 1 else ""):
-            if not options["quiet"]:
-                click.echo(f"Written: {path}", err=True)
+    for number, each in enumerate(reports, start=1):
+        outputs.show(ctx, each, f"{number}-" if len(reports) > 1 else "")

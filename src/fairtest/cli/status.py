@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
+from fairtest.cli.helping import command
 
 EPILOG = """\b
 Examples:
@@ -15,9 +14,8 @@ Examples:
   fairtest report hiring        what the last run found"""
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(epilog=EPILOG)
 @click.argument("workspace")
-@show_traceback
 def status(workspace: str) -> None:
     """Show the data of a WORKSPACE, how much of its budget is spent and left, and past runs.
 

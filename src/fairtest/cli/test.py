@@ -9,9 +9,8 @@ import click
 import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.config import CONFIG
-from fairtest.cli.errors import show_traceback
-from fairtest.cli.helping import Command
-from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, with_options
+from fairtest.cli.helping import command
+from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
 
 EPILOG = """\b
 Examples:
@@ -24,10 +23,8 @@ A test set answers once. Running again with another seed on the same data looks 
 promise of --conf holds for one run."""
 
 
-@click.command(cls=Command, epilog=EPILOG)
+@command(ROLES, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG, epilog=EPILOG)
 @click.argument("data")
-@with_options(ROLES, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
-@show_traceback
 @click.pass_context
 def test(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Test whether an output is associated with protected attributes, and in which groups.

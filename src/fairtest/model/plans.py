@@ -48,6 +48,8 @@ class PlanOption:
         What the documentation of the Python calls says; the help where there is no more to say.
     choices
         The values it may have, where they are names; empty for numbers.
+    paper
+        The default in the paper's preset, where it is another.
     """
 
     name: str
@@ -56,6 +58,7 @@ class PlanOption:
     help: str
     details: str
     choices: tuple[str, ...] = ()
+    paper: str | None = None
 
 
 def _described(
@@ -96,10 +99,7 @@ class Plan:
         >>> {option.name: option.default for option in TestingPlan.options()}
         {'correction': None, 'method': 'auto', 'tolerance': None, 'preset': None}
         """
-        return tuple(
-            PlanOption(f.name, default=f.default, **{key: f.metadata[key] for key in f.metadata if key != "paper"})
-            for f in fields(cls)
-        )
+        return tuple(PlanOption(f.name, default=f.default, **f.metadata) for f in fields(cls))
 
     def __post_init__(self) -> None:
         for option in self.options():

@@ -1,4 +1,8 @@
-"""The page on the command line, made from the commands: ``python -m fairtest.cli.manual > docs/commands.md``."""
+"""The page on the command line, made from the commands: ``python -m docs.manual > docs/commands.md``.
+
+Sphinx has an extension for that (sphinx-click). It does not know our sections of options, and the page could be read
+on the website only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairtest.cli.errors import EXITS
-from fairtest.cli.helping import epilog_parts
+from fairtest.cli.helping import epilog_parts, section_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +53,9 @@ Male = "men"
 def manual(group: click.Group) -> str:
     """Return the whole page as Markdown."""
     parts = [START, _exit_codes()]
-    parts += ["\n\n".join(_command(name, command)) for name, command in group.commands.items()]
+    parts += [
+        "\n\n".join(_command(name, command)) for name, command in group.commands.items()
+    ]
     return "\n\n".join([*parts, CONFIGURATION]) + "\n"
 
 
@@ -61,23 +67,28 @@ def _exit_codes() -> str:
 def _command(name: str, command: click.Command) -> Iterator[str]:
     yield f"## fairtest {name}"
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
-        listed = paragraph.startswith("\b\n")
-        yield f"```text\n{paragraph[2:]}\n```" if listed else " ".join(paragraph.split())
-    arguments = " ".join(
-        p.make_metavar(click.Context(command)) for p in command.params if isinstance(p, click.Argument)
-    )
-    yield f"```text\nfairtest {name} [OPTIONS] {arguments}".rstrip() + "\n```"
+        is_list = paragraph.startswith("\b\n")
+        yield _as_typed(paragraph[2:]) if is_list else " ".join(paragraph.split())
+    parameters = [
+        p.make_metavar(click.Context(command))
+        for p in command.params
+        if isinstance(p, click.Argument)
+    ]
+    yield _as_typed(" ".join(["fairtest", name, "[OPTIONS]", *parameters]))
     for title, text in epilog_parts(command.epilog or ""):
         if title:
-            examples = "\n".join(line.strip() for line in text.splitlines())
-            yield f"{title}:\n\n```text\n{examples}\n```"
+            yield f"{title}:\n\n{_as_typed(inspect.cleandoc(text))}"
         else:
             yield " ".join(text.split())
     sections: dict[str, list[str]] = {}
     for option in (p for p in command.params if isinstance(p, click.Option)):
-        sections.setdefault(getattr(option, "section", "Other"), []).append(_option(option))
+        sections.setdefault(section_of(option), []).append(_option(option))
     for section, lines in sections.items():
         yield f"### {section} ({name})\n\n" + "\n".join(lines)
+
+
+def _as_typed(text: str) -> str:
+    return f"```text\n{text}\n```"
 
 
 def _option(option: click.Option) -> str:
