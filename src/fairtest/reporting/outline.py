@@ -16,7 +16,7 @@ from fairtest.reporting.words.method import how_sure, interval_level, measured_s
 from fairtest.reporting.words.phrases import place_words
 from fairtest.reporting.words.sentences import sentence_of
 from fairtest.reporting.words.settings import settings_lines
-from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes
+from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes, with_unit
 
 if TYPE_CHECKING:
     from fairtest.metrics.scale import Scale
@@ -58,8 +58,10 @@ class AttributeOutline:
     ----------
     scale
         How the effects are written that are of the attribute's metric.
-    measure
-        What the metric measures, its name and its unit.
+    metric
+        The metric as the paper writes it.
+    label, measure
+        What the metric measures, in words; and with its unit.
     everyone
         The whole population; for Discovery, each label that is confirmed there.
     inside
@@ -69,6 +71,8 @@ class AttributeOutline:
     attribute: AttributeReport
     name: str
     scale: Scale
+    metric: str
+    label: str
     measure: str
     population: FindingOutline
     everyone: tuple[FindingOutline, ...]
@@ -120,7 +124,7 @@ def outline_of(report: Report) -> Outline:
 def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOutline:
     """Return the outline of one protected attribute."""
     scale = scale_for(attribute.metric, attribute.population.effect)
-    unit = f", in{scale.unit}" if scale.unit else ""
+    label = metric_label(report, attribute.metric)
 
     def outlined(finding: Finding) -> FindingOutline:
         return outline_finding(report, attribute, finding)
@@ -129,7 +133,9 @@ def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOu
         attribute,
         report.names.column(attribute.name),
         scale,
-        metric_label(report, attribute.metric) + unit,
+        metric_name(report, attribute.metric),
+        label,
+        with_unit(label, scale),
         outlined(attribute.population),
         tuple(map(outlined, (f for f in attribute.populations if f.significant or not attribute.labels))),
         tuple(map(outlined, attribute.inside)),

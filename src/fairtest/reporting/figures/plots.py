@@ -7,18 +7,20 @@ three draw: effects of several groups of people (a forest), and the rates of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from fairtest.reporting.figures.axes import effect_axis, rate_axis, rates_axis
+from fairtest.model.finding import CountTable, GroupTable
+from fairtest.reporting.figures.axes import effect_axis, number_axis, rate_axis, rates_axis
 from fairtest.reporting.figures.marks import mark_effect, mark_rate
-from fairtest.reporting.words.phrases import choose_groups, choose_row
+from fairtest.reporting.words.phrases import choose_groups, choose_row, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import CountTable, Finding, Stratum, Tested
+    from fairtest.model.finding import Finding, Stratum, Table, Tested
     from fairtest.model.rates import Rate
+    from fairtest.model.report import AttributeReport
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.marks import IntervalMark
 
@@ -70,6 +72,15 @@ def plot_effects(rows: Sequence[ForestRow], scale: Scale, everybody: float | Non
     return Forest(axis, scale, tuple(rows), None if everybody is None else axis.at(scale.at(everybody)))
 
 
+def plot_findings(attribute: AttributeReport, rows: Sequence[ForestRow], scale: Scale) -> Forest | None:
+    """Return a forest of an attribute's findings, everyone first; labels have no effect over all of them to show."""
+    if attribute.labels:
+        return plot_effects(rows, scale)
+    everyone = attribute.population
+    whole = ForestRow("Everyone", everyone, everyone.significant, whole=True)
+    return plot_effects([whole, *rows], scale, everyone.effect)
+
+
 @dataclass(frozen=True)
 class RatePlot:
     """The rates of one output in each group of a table.
@@ -84,11 +95,17 @@ class RatePlot:
         The rate of all groups together; None where there is nobody.
     """
 
+    kind: ClassVar = "rates"
     table: CountTable
     row: int
     named: tuple[int, ...]
     axis: Axis
     everybody: float | None
+
+    @property
+    def outputs(self) -> list[int]:
+        """All outputs, the plotted one first."""
+        return sorted(range(len(self.table.rows)), key=lambda i: i != self.row)
 
     @property
     def rates(self) -> tuple[Rate | None, ...]:
@@ -121,3 +138,27 @@ def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> Ra
     people = sum(table.sizes)
     everybody = sum(table.counts[row]) / people if people else None
     return RatePlot(table, row, choose_groups(table, least), axis, everybody)
+
+
+@dataclass(frozen=True)
+class NumberPlot:
+    """A number described by group, on an axis for its boxes."""
+
+    kind: ClassVar = "numbers"
+    table: GroupTable
+    axis: Axis
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals its numbers are written with."""
+        return shared_decimals(self.table.rows)
+
+
+def plot_table(
+    table: Table, least: int, beside: Sequence[Table] = (), *, to_hundred: bool = False
+) -> RatePlot | NumberPlot:
+    """Return the plot of a finding's table; tables of numbers that stand ``beside`` each other have the same axis."""
+    if isinstance(table, CountTable):
+        return plot_rates(table, least, to_hundred=to_hundred)
+    groups = [group for t in (table, *beside) if isinstance(t, GroupTable) for group in t.rows]
+    return NumberPlot(table, number_axis(groups))

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from fairtest.reporting.figures.marks import mark_box
 from fairtest.reporting.figures.palette import LIGHT, WHITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairtest.model.finding import Group
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.marks import BoxMark, IntervalMark, Segment, StandingBox
 
@@ -79,10 +81,11 @@ def interval_on_page(mark: IntervalMark | None, look: str, height: float = ROW) 
     return Markup("") if mark is None else on_page(height, draw_interval(mark, look, height, PAGE))
 
 
-def box_on_page(box: BoxMark | None, mean: float | None) -> Markup:
-    """Return a box plot and the mean for a row of a page."""
-    drawn = "" if box is None else draw_box(box, ROW, PAGE)
-    return on_page(ROW, drawn, "" if mean is None else _dot(mean, "clear", ROW / 2, PAGE, radius=4.5))
+def box_on_page(group: Group, axis: Axis) -> Markup:
+    """Return the box plot of a group and its mean for a row of a page."""
+    box = mark_box(group, axis)
+    mean = "" if group.mean is None else _dot(axis.at(group.mean), "clear", ROW / 2, PAGE, radius=4.5)
+    return on_page(ROW, "" if box is None else draw_box(box, ROW, PAGE), mean)
 
 
 # In a file ----------------------------------------------------------------------------------------------------------

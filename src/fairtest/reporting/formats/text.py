@@ -10,15 +10,15 @@ from fairtest.model.names import clean_line
 from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
-from fairtest.reporting.figures.plots import ForestRow, plot_effects
+from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
 from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.outline import outline_of
-from fairtest.reporting.views.label_tables import label_lines
+from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import plural
 from fairtest.reporting.words.reused import confirmation
 from fairtest.reporting.words.sentences import is_clear, stratum_words
-from fairtest.reporting.words.titles import given_words, metric_name
+from fairtest.reporting.words.titles import given_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,15 +87,12 @@ class _TextWriter:
 
     def write_overview(self, outlined: AttributeOutline) -> Iterator[str]:
         """Yield all findings of an attribute on one axis, with the whole population."""
-        attribute, everyone = outlined.attribute, outlined.population.finding
         rows = [
             ForestRow(f"{number}. {_where(f.finding)}", f.finding)
             for number, f in enumerate(outlined.inside, 1)
-            if f.finding.metric == attribute.metric
+            if f.finding.metric == outlined.attribute.metric
         ]
-        whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
-        known = None if attribute.labels else everyone.effect
-        if rows and (forest := plot_effects([*whole, *rows], outlined.scale, known)):
+        if rows and (forest := plot_findings(outlined.attribute, rows, outlined.scale)):
             yield from self.write_forest(f"All findings by {outlined.name}: {outlined.measure}", forest)
 
     def write_forest(self, title: str, forest: Forest) -> Iterator[str]:
@@ -133,8 +130,7 @@ class _TextWriter:
         with_it = f"{'goes' if confirmed == 1 else 'go'} with {self.report.names.written(attribute.name)}"
         yield from self.wrap(f"Whole population of size {count(size)}: {count(confirmed)} of {tested} {with_it}.")
         yield ""
-        metric = metric_name(self.report, attribute.metric)
-        for line in label_lines(attribute, metric, self.width, self.report.names):
+        for line in label_lines(outlined, self.width, self.report.names):
             yield from [line] if len(line) <= self.width else self.wrap(line)
         for finding in outlined.everyone:
             if finding.finding.strata:

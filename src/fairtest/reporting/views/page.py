@@ -1,25 +1,20 @@
-"""What the page shows, as plain values and marks: the templates only set it."""
+"""What a page shows of a report: its outline, and the plots and facts that the templates set."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.names import clean_line
-from fairtest.numbers import count, typeset
+from fairtest.numbers import typeset
 from fairtest.reporting.outline import outline_finding, outline_of
-from fairtest.reporting.views.finding_views import finding_view, mark_pieces, said_view
-from fairtest.reporting.views.forest_views import forest_view
-from fairtest.reporting.views.label_tables import label_view
-from fairtest.reporting.views.tree_views import tree_view
-from fairtest.reporting.words.funnel import left_out_line
+from fairtest.reporting.views.findings import finding_view, mark_groups, mark_phrases
+from fairtest.reporting.views.forests import findings_view, tree_view
+from fairtest.reporting.views.labels import label_view
 from fairtest.reporting.words.headline import strongest
-from fairtest.reporting.words.phrases import capitalise, plural
-from fairtest.reporting.words.titles import metric_label, metric_name, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtest.model.report import AttributeReport, Report
+    from fairtest.model.report import Report
     from fairtest.reporting.outline import AttributeOutline, Outline
 
 View = dict[str, Any]
@@ -27,35 +22,20 @@ _LONG, _MANY = 5, 50
 """From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""
 
 
-def page(report: Report) -> View:
-    """Return everything a page or a notebook shows of a report."""
+def page_view(report: Report) -> View:
+    """Return everything that the templates of a page or a notebook name."""
     outline = outline_of(report)
     attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(outline.attributes, 1)]
     number = sum(len(a["findings"]) for a in attributes)
     return {
-        "title": title(report),
-        "eyebrow": outline.eyebrow,
-        "headline": outline.headline,
-        "lead": list(_lead(outline)),
-        "how_sure": typeset(outline.how_sure),
-        "funnel": [(count(number), what) for number, what in outline.funnel],
-        "left_out_line": typeset(left_out_line(report)),
-        "left_out": outline.left_out,
-        "columns": outline.columns_left_out,
-        "columns_used": outline.columns_used,
-        "attributes": attributes,
-        "discovery": report.labels is not None,
-        "tools": number >= _LONG,
-        "many": number >= _MANY,
-        "metrics": [(capitalise(name), meaning) for name, meaning in outline.metrics],
-        "law": [(name, typeset(words)) for name, words in outline.law],
-        "method": typeset(outline.method),
-        "settings": outline.settings,
+        "report": report,
+        "names": report.names,
+        "outline": outline,
         "level": typeset(outline.level),
-        "notes": outline.notes,
-        "tested": count(report.tested),
-        "people": report.names.people,
-        "again": report.reuse is not None,
+        "lead": list(_lead(outline)),
+        "attributes": attributes,
+        "has_tools": number >= _LONG,
+        "has_many": number >= _MANY,
     }
 
 
@@ -63,41 +43,29 @@ def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
     """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
     report = outline.report
     for outlined in outline.attributes[:3]:
-        yield said_view(report, outlined.population)
+        yield mark_groups(report, outlined.population)
         if report.kind != "discovery" and (where := strongest(outlined.attribute, report.names)):
-            yield mark_pieces(where)
+            yield mark_phrases(where)
 
 
 def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
     attribute, scale, anchor = outlined.attribute, outlined.scale, f"a{number}"
     # Labels over everybody are in a table of their own; one by one they are shown only if they have strata.
     shown = attribute.findings if report.labels is None or report.explanatory else attribute.inside
-    tree, tree_anchors = tree_view(report, attribute, scale, anchor)
+    tree = tree_view(report, attribute, scale)
+    nodes = () if tree is None else enumerate(tree["icicle"].nodes)
+    in_tree = {node.part.context: f"{anchor}-t-{i}" for i, node in nodes}
     return {
         "anchor": anchor,
-        "name": capitalise(outlined.name),
-        "code": clean_line(attribute.name),
-        "metric": metric_label(report, attribute.metric),
-        "short": metric_name(report, attribute.metric),
-        "roles": _reading(report, attribute),
-        "number": plural(len(attribute.findings), "finding"),
-        "forest": forest_view(report, attribute, shown, scale, anchor),
+        "outlined": outlined,
+        "about": attribute,
+        "forest": findings_view(attribute, shown, scale),
         "population": finding_view(report, outlined.population, attribute.population, f"{anchor}-p"),
-        "labels": label_view(attribute, report.names) if report.labels is not None else None,
+        "labels": label_view(outlined, report.names) if report.labels is not None else None,
         "findings": [
             finding_view(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
-            | {"in_tree": tree_anchors.get(f.context)}
+            | {"in_tree": in_tree.get(f.context)}
             for n, f in enumerate(shown, 1)
         ],
         "tree": tree,
     }
-
-
-def _reading(report: Report, attribute: AttributeReport) -> str:
-    """Return which group and which output the effects are about."""
-    parts = []
-    if attribute.reference is not None:
-        parts.append(f"the reference group is {report.names.short(attribute.name, attribute.reference)}")
-    if report.favourable is not None:
-        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}")
-    return capitalise("; ".join(parts)) + "." if parts else ""

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.scale import POINTS
 from fairtest.model.finding import CountTable
-from fairtest.model.names import clean_line
 from fairtest.numbers import count, fixed, typeset, typeset_p
-from fairtest.reporting.views.strata_views import strata_view
-from fairtest.reporting.views.table_views import table_view
+from fairtest.reporting.figures.plots import plot_table
+from fairtest.reporting.views.forests import strata_view
 from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import group_phrases
-from fairtest.reporting.words.simpson import split_title
 from fairtest.reporting.words.titles import metric_label
 
 if TYPE_CHECKING:
@@ -31,30 +29,24 @@ Fact = tuple[str, str, str]
 
 def finding_view(report: Report, outlined: FindingOutline, population: Finding, anchor: str) -> View:
     """Return everything the page shows of a finding, or of the population."""
-    finding = outlined.finding
-    facts = _facts(report, outlined, population)
     return {
         "anchor": anchor,
         "in_tree": None,
-        "said": said_view(report, outlined),
-        "label": None if finding.label is None else clean_line(finding.label),
-        "context": clean_line(str(finding.context)),
-        "size": finding.size,
-        "estimate": f"{abs(finding.effect or 0.0):.6g}",
-        "predicates": [clean_line(str(predicate)) for predicate in finding.predicates],
-        "table": table_view(finding.table, report.settings.min_size, report.names),
-        "facts": [(name, typeset(value), typeset(small)) for name, value, small in facts],
-        "strata": strata_view(report, finding, outlined.scale),
-        "notes": [split_title(typeset(note)) for note in outlined.notes],
+        "outlined": outlined,
+        "finding": outlined.finding,
+        "sentence": mark_groups(report, outlined),
+        "table": plot_table(outlined.finding.table, report.settings.min_size),
+        "facts": list(_facts(report, outlined, population)),
+        "strata": strata_view(report, outlined.finding, outlined.scale),
     }
 
 
-def said_view(report: Report, outlined: FindingOutline) -> list[tuple[str, str]]:
+def mark_groups(report: Report, outlined: FindingOutline) -> list[tuple[str, str]]:
     """Return the sentence of a finding in pieces: those that name its two groups are marked ``a`` and ``b``."""
-    return mark_pieces(outlined.sentence, group_phrases(outlined.finding, report.names))
+    return mark_phrases(outlined.sentence, group_phrases(outlined.finding, report.names))
 
 
-def mark_pieces(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str]]:
+def mark_phrases(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return text in pieces, the phrases among them marked."""
     pieces = []
     for phrase, mark in zip(phrases, "ab", strict=False):
