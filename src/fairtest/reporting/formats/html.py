@@ -72,5 +72,8 @@ def _templates() -> Any:
         keep_trailing_newline=True,
     )
     templates.filters |= {function.__name__: function for function in _FILTERS}
-    templates.globals |= {function.__name__: function for function in _FUNCTIONS} | {"UNDEFINED": UNDEFINED, "FOREST": svg.FOREST}
+    templates.globals |= {function.__name__: function for function in _FUNCTIONS} | {
+        "UNDEFINED": UNDEFINED,
+        "FOREST": svg.FOREST,
+    }
     return templates

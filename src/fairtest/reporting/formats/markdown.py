@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import scale_for
 from fairtest.model.finding import CountTable
 from fairtest.model.names import clean_line
-from fairtest.numbers import count, p_value, quantity, rate
+from fairtest.numbers import count, p_value, quantity
+from fairtest.reporting.formats.tables import count_cells
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.words.phrases import capitalise
 from fairtest.reporting.words.sentences import stratum_words
@@ -103,14 +104,10 @@ def _strata(report: Report, finding: Finding) -> Iterator[str]:
 
 def _counts(table: CountTable, names: Names) -> Iterator[str]:
     head = [names.column(table.protected), *(names.pair(table.output, v) for v in table.rows), names.people]
-    outputs = [(row, table.shares(i)) for i, row in enumerate(table.counts)]
+    cells = zip(*count_cells(table)[:-1], strict=True)
     rows = [
-        [
-            names.short(table.protected, group),
-            *(f"{count(row[g])} ({rate(shares[g])})" for row, shares in outputs),
-            count(table.sizes[g]),
-        ]
-        for g, group in enumerate(table.columns)
+        [names.short(table.protected, group), *outputs, count(size)]
+        for group, outputs, size in zip(table.columns, cells, table.sizes, strict=False)
     ]
     yield from _table(head, rows)
 
