@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup, escape
-
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.names import clean_line
 from fairtest.numbers import digits, typeset
@@ -37,6 +35,11 @@ class TreeCell:
     left: float
     width: float
     row: int
+
+    def shorten(self, words: str) -> str:
+        """Return as much of some words as has room in the cell; nothing where that is next to nothing."""
+        letters = int(self.width / _LETTER) - 1
+        return words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
 
 
 @dataclass(frozen=True)
@@ -113,15 +116,15 @@ class Icicle:
             words = {f"{s}{i}": f"{way} {size}{self.scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
         return [(colour, typeset(what)) for colour, what in words.items() if colour in self.colours]
 
-    def draw(self, stem: str) -> Markup:
-        """Return the picture; a cell carries the name of its line in the outline, ``stem`` and its number."""
-        cells = cells_of(self.nodes)
-        marks = [
-            _cell(cell, f"{stem}-{i}", name, colour)
-            for i, (cell, name, colour) in enumerate(zip(cells, self.words, self.colours, strict=True))
-        ]
-        marks += [_ring(cell) for cell, number in zip(cells, self.findings, strict=True) if number is not None]
-        return Markup(f'<svg class="ice" aria-hidden="true" height="{self.height}">{"".join(marks)}</svg>')
+    @cached_property
+    def cells(self) -> list[TreeCell]:
+        """Where each node stands."""
+        return cells_of(self.nodes)
+
+    @property
+    def rings(self) -> list[TreeCell]:
+        """Where the findings stand, which have a ring around them."""
+        return [cell for cell, number in zip(self.cells, self.findings, strict=True) if number is not None]
 
 
 def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
@@ -156,18 +159,3 @@ def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
         taken[node.parent] += width
         taken.append(0.0)
     return cells
-
-
-def _cell(cell: TreeCell, anchor: str, words: str, colour: str) -> str:
-    rect = f'<rect class="{colour}" width="100%" height="{LEVEL}"/>'
-    letters = int(cell.width / _LETTER) - 1
-    text = words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
-    text = f'<text x="5" y="18" class="{colour}t">{escape(text)}</text>' if text else ""
-    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row}" width="{cell.width:g}%" height="{LEVEL}"'
-    return f'<svg {box} data-node="{anchor}"><title>{escape(words)}</title>{rect}{text}</svg>'
-
-
-def _ring(cell: TreeCell) -> str:
-    """Return the outline of a finding."""
-    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row + 1}" width="{cell.width:g}%" height="{LEVEL - 2}"'
-    return f'<rect class="mark" {box}/>'

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
 
+Point = tuple[float, float]
 FEW = 20
 """Of fewer people no box is drawn where boxes stand side by side."""
 
@@ -50,16 +51,6 @@ class StandingBox:
     box: BoxMark | None
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A piece of a line between the middles of two standing boxes."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-
-
 def mark_effect(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> IntervalMark | None:
     """Return where an effect and its interval stand, or None where there is no effect."""
     if part.effect is None:
@@ -88,27 +79,21 @@ def mark_box(group: Group, axis: Axis) -> BoxMark | None:
     return BoxMark(*(axis.at(n) for n in (low, q1, median, q3, high, group.mean)))
 
 
-def stand_boxes(table: GroupTable, axis: Axis) -> list[StandingBox]:
-    """Return the boxes of a number by bins of another, side by side."""
+def stand_boxes(table: GroupTable, axis: Axis) -> list[tuple[Group, StandingBox]]:
+    """Return the groups of a number by bins of another with their boxes, side by side."""
     share = 100 / len(table.rows)
-    return [
-        StandingBox(
-            middle=round((i + 0.5) * share, 2),
-            left=round((i + 0.2) * share, 2),
-            right=round((i + 0.8) * share, 2),
-            box=mark_box(group, axis) if group.size >= FEW else None,
-        )
-        for i, group in enumerate(table.rows)
-    ]
+    sides = [tuple(round((i + part) * share, 2) for part in (0.5, 0.2, 0.8)) for i in range(len(table.rows))]
+    boxes = [mark_box(group, axis) if group.size >= FEW else None for group in table.rows]
+    return [(g, StandingBox(*side, box)) for g, side, box in zip(table.rows, sides, boxes, strict=True)]
 
 
-def fit_segments(table: GroupTable, axis: Axis) -> list[Segment]:
+def fit_segments(table: GroupTable, axis: Axis) -> list[tuple[Point, Point]]:
     """Return the fitted line from bin to bin, at the mean of each on the attribute that makes the bins."""
     if table.line is None:
         return []
     ends = [
-        (standing.middle, axis.at(table.line.at(group.at)))
-        for standing, group in zip(stand_boxes(table, axis), table.rows, strict=True)
+        (column.middle, axis.at(table.line.at(group.at)))
+        for group, column in stand_boxes(table, axis)
         if group.at is not None
     ]
-    return [Segment(*first, *second) for first, second in pairwise(ends)]
+    return list(pairwise(ends))

@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from fairtest.reporting.figures.marks import mark_box
 from fairtest.reporting.figures.palette import LIGHT, WHITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from fairtest.model.finding import Group
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.figures.marks import BoxMark, IntervalMark, Segment, StandingBox
+    from fairtest.reporting.figures.marks import BoxMark, IntervalMark
 
-FOREST, ROW, TALL = 35, 32, 240
-"""The heights on a page of a row of a forest, of a row of a table, and of boxes side by side."""
+FOREST, ROW = 35, 32
+"""The heights on a page of a row of a forest and of a row of a table."""
 _ARROWS = ((0, "M-7 0 0 -6 0 6Z"), (100, "M7 0 0 -6 0 6Z"))
 _SHAPES = {
     "whole": '<path{style} d="M0 -7 7 0 0 7 -7 0Z"/>',
@@ -56,24 +56,6 @@ PAGE = Pen(lambda at: f"{at:g}%", lambda kind: f' class="{_CLASSES.get(kind, kin
 def on_page(height: float, *marks: str) -> Markup:
     """Return marks as a picture within a page."""
     return Markup(f'<svg aria-hidden="true" height="{height:g}">{"".join(marks)}</svg>')
-
-
-def axis_marks(axis: Axis) -> Markup:
-    """Return the labels of an axis; those in the middle make way on a narrow screen."""
-    ticks = "".join(
-        f'<text{" class=mid" if tick.middle else ""} x="{tick.at:g}%" y="12" text-anchor="middle">'
-        f"{escape(tick.label)}</text>"
-        for tick in axis.ticks
-    )
-    return Markup(f'<svg class="axis" aria-hidden="true">{ticks}</svg>')
-
-
-def axis_style(axis: Axis, reference: float | None = None) -> Markup:
-    """Return where the cells of a plot have their grid, no link, and the line of everybody, for their background."""
-    lines = {"steps": f"{len(axis.ticks) - 1}"}
-    lines |= {} if axis.zero is None else {"zero": f"{axis.zero:g}%"}
-    lines |= {} if reference is None else {"ref": f"{reference:g}%"}
-    return Markup(";".join(f"--{name}:{value}" for name, value in lines.items()))
 
 
 def interval_on_page(mark: IntervalMark | None, look: str, height: float = ROW) -> Markup:
@@ -146,44 +128,3 @@ def draw_box(box: BoxMark, height: float, pen: Pen) -> str:
         f'<rect{pen.style("iqr")} x="{pen.across(box.q1)}" width="{pen.across(width)}" y="{y - 8:g}" height="16"/>'
         f'<line{pen.style("median")} x1="{median}" x2="{median}" y1="{y - 8:g}" y2="{y + 8:g}"/>'
     )
-
-
-def draw_label(axis: Axis, mark: IntervalMark | None, group: str) -> Markup:
-    """Return, for a page, a bar from no difference to the effect, with its interval."""
-    if mark is None or axis.zero is None:
-        return Markup("")
-    start, width = min(mark.dot, axis.zero), round(abs(mark.dot - axis.zero), 2)
-    rect = f'<rect class="bar-{group}" x="{start:g}%" width="{width:g}%" y="8" height="16"/>'
-    dot = f'<circle class="g-{group}" cx="{mark.dot:g}%" cy="{ROW / 2:g}" r="4.5"/>'
-    return on_page(ROW, rect, _across(f"wire-{group}", mark.low, mark.high, ROW / 2, PAGE), dot)
-
-
-def draw_standing(
-    axis: Axis, standing: Sequence[StandingBox], people: Sequence[int], line: Sequence[Segment]
-) -> Markup:
-    """Return, for a page, boxes side by side and the fitted line; where there are few people, just that word."""
-
-    def y(per_cent: float) -> float:
-        return round(TALL * (1 - per_cent / 100), 1)
-
-    marks = [
-        f'<line class="grid" x1="0%" x2="100%" y1="{y(tick.at):g}" y2="{y(tick.at):g}"/>'
-        f'<text x="-6" y="{y(tick.at) + 3.5:g}" text-anchor="end">{escape(tick.label)}</text>'
-        for tick in axis.ticks
-    ]
-    for column, n in zip(standing, people, strict=True):
-        middle, box = f"{column.middle:g}%", column.box
-        if box is None:
-            words = "few" if n else "nobody"
-            marks.append(f'<text class="few" x="{middle}" y="{TALL - 6}" text-anchor="middle">{words}</text>')
-            continue
-        width = round(column.right - column.left, 2)
-        marks += [
-            f'<line class="whisker" x1="{middle}" x2="{middle}" y1="{y(box.low):g}" y2="{y(box.high):g}"/>',
-            f'<rect class="iqr" x="{column.left:g}%" width="{width:g}%" y="{y(box.q3):g}" '
-            f'height="{round(y(box.q1) - y(box.q3), 1):g}"/>',
-            _across("median", column.left, column.right, y(box.median), PAGE),
-            f'<circle class="dot" cx="{middle}" cy="{y(box.mean):g}" r="3.5"/>',
-        ]
-    marks += [f'<line class="fit" x1="{s.x1:g}%" x2="{s.x2:g}%" y1="{y(s.y1):g}" y2="{y(s.y2):g}"/>' for s in line]
-    return Markup(f'<svg class="standing" aria-hidden="true">{"".join(marks)}</svg>')

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from fairtest.model.finding import CountTable
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
-from fairtest.reporting.figures.marks import FEW, mark_box
-from fairtest.reporting.figures.picture import PictureRow, draw_rows, draw_tree
+from fairtest.reporting.figures.marks import FEW, BoxMark, mark_box
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
+from fairtest.reporting.figures.svg import draw_box, draw_interval, file_pen
 from fairtest.reporting.formats.files import report_folder, write_atomically
+from fairtest.reporting.formats.templates import fill_template
 from fairtest.reporting.outline import outline_attribute
 from fairtest.reporting.words.phrases import place_words, shared_decimals
 
@@ -25,6 +28,12 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding, GroupTable
     from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
+    from fairtest.reporting.figures.axes import Axis
+    from fairtest.reporting.figures.marks import IntervalMark
+
+_ROW, _WIDTH = 26, 290
+"""The height of a row and the width of a plot, in pixels."""
+_PEN = file_pen(_WIDTH)
 
 
 def figures_of(report: Report) -> dict[str, str]:
@@ -62,7 +71,7 @@ def _attribute(report: Report, attribute: AttributeReport) -> Iterator[tuple[str
     known = None if attribute.labels else attribute.population.effect
     yield from _forest("forest", about, [ForestRow(place_words(f), f) for f in alike], scale, report.names, known)
     if (tree := icicle_of(attribute, scale)) is not None:
-        yield "tree", draw_tree(f"{about}, the tree of contexts", tree)
+        yield "tree", fill_template("tree.svg.jinja", title=f"{about}, the tree of contexts", tree=tree)
     for number, finding in enumerate((attribute.population, *shown)):
         yield str(number), _by_group(finding, report.settings.min_size, report.names)
         if finding.strata:
@@ -79,15 +88,14 @@ def _forest(
     if forest is None:
         return
     pictured = [
-        PictureRow(
+        (
             row.name,
             f"{forest.numbers(row)} · {names.number_of(row.part.size)}",
-            forest.mark(row),
-            "clear" if i else "whole",
+            _draw(forest.mark(row), "clear" if i else "whole"),
         )
         for i, row in enumerate(rows)
     ]
-    yield name, draw_rows(title, forest.axis, pictured, forest.reference)
+    yield name, _draw_rows(title, forest.axis, pictured, forest.reference)
 
 
 def _by_group(finding: Finding, least: int, names: Names) -> str:
@@ -101,28 +109,38 @@ def _by_group(finding: Finding, least: int, names: Names) -> str:
 def _rates(title: str, table: CountTable, least: int, names: Names) -> str:
     plot = plot_rates(table, least)
     rows = [
-        PictureRow(
+        (
             names.label(table.protected, group) or names.pair(table.protected, group),
             f"{rate(share)} · {count(table.counts[plot.row][g])} of {count(table.sizes[g])}",
-            plot.mark(g),
-            plot.look(g),
+            _draw(plot.mark(g), plot.look(g)),
         )
         for g, (group, share) in enumerate(zip(table.columns, table.shares(plot.row), strict=True))
     ]
-    return draw_rows(
-        f"{title}: share with {names.pair(table.output, table.rows[plot.row])}", plot.axis, rows, plot.reference
-    )
+    title = f"{title}: share with {names.pair(table.output, table.rows[plot.row])}"
+    return _draw_rows(title, plot.axis, rows, plot.reference)
 
 
 def _boxes(title: str, table: GroupTable, names: Names) -> str:
     axis, decimals = number_axis(table.rows), shared_decimals(table.rows)
     rows = [
-        PictureRow(
+        (
             names.short(table.by, group.name),
             f"mean {quantity(group.mean, decimals)} · {names.number_of(group.size)}",
-            mark_box(group, axis) if group.size >= FEW else None,
-            "a",
+            _draw(mark_box(group, axis) if group.size >= FEW else None),
         )
         for group in table.rows
     ]
-    return draw_rows(f"{title}: {names.column(table.measured)} by {names.column(table.by)}", axis, rows, None)
+    return _draw_rows(f"{title}: {names.column(table.measured)} by {names.column(table.by)}", axis, rows, None)
+
+
+def _draw(mark: IntervalMark | BoxMark | None, look: str = "") -> Markup:
+    if mark is None:
+        return Markup("")
+    drawn = draw_box(mark, _ROW, _PEN) if isinstance(mark, BoxMark) else draw_interval(mark, look, _ROW, _PEN)
+    return Markup(drawn)
+
+
+def _draw_rows(title: str, axis: Axis, rows: Sequence[tuple[str, str, Markup]], reference: float | None) -> str:
+    """Return rows of a name, numbers and a mark on one axis, with a dotted line where everybody stands."""
+    values = {"axis": axis, "rows": rows, "row_height": _ROW, "width": _WIDTH, "reference": reference}
+    return fill_template("rows.svg.jinja", title=title, **values)
