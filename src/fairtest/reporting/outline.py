@@ -9,13 +9,13 @@ from fairtest.metrics.choice import scale_for
 from fairtest.metrics.scale import TIMES
 from fairtest.model.names import clean_line
 from fairtest.numbers import rate
-from fairtest.reporting.words.funnel import columns_left_out, columns_used, funnel, left_out
+from fairtest.reporting.words.funnel import funnel, left_out
 from fairtest.reporting.words.headline import headline
 from fairtest.reporting.words.impact import law_words
 from fairtest.reporting.words.method import how_sure, interval_level, measured_set, method, share_of
 from fairtest.reporting.words.phrases import place_words
 from fairtest.reporting.words.sentences import sentence_of
-from fairtest.reporting.words.settings import settings_lines
+from fairtest.reporting.words.settings import columns_left_out, columns_used, settings_lines
 from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes, with_unit
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def outline_of(report: Report) -> Outline:
         method(report),
         columns_left_out(report),
         columns_used(report),
-        settings_lines(report),
+        list(settings_lines(report)),
         interval_level(report),
     )
 

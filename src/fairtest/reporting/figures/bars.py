@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.model.finding import CountTable
 from fairtest.numbers import rate
 from fairtest.reporting.figures.plots import plot_rates
-from fairtest.reporting.formats.tables import display_width, shorten
+from fairtest.reporting.formats.tables import display_width, pad, shorten
 from fairtest.reporting.words.phrases import capitalise, outcome_words
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     for name, group, numbers in shown:
         bar = _bar(plot.mark(group), room)
         drawn = inks[plot.look(group)](bar)
-        lines.append(f"{_left(name, label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
+        lines.append(f"{pad(shorten(name, label), label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
     return lines
 
 
@@ -91,7 +91,8 @@ def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str
     lines = []
     for row, number, size in zip(rows, numbers, people, strict=True):
         drawn = _drawn(forest, row, plot, ink) + _GAP if plot else ""
-        lines.append(f"{_left(row.name, label)}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
+        name = pad(shorten(row.name, label), label)
+        lines.append(f"{name}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
     return [*lines, " " * (label + len(_GAP)) + ink.soft(_ticks(forest.axis, plot))] if plot else lines
 
 
@@ -134,8 +135,3 @@ def _ticks(axis: Axis, plot: int) -> str:
         if start >= 0 and all(cell == " " for cell in around):
             cells[start : start + len(label)] = label
     return "".join(cells)
-
-
-def _left(name: str, width: int) -> str:
-    short = shorten(name, width)
-    return short + " " * (width - display_width(short))

@@ -43,8 +43,9 @@ class BoxMark:
 
 @dataclass(frozen=True)
 class StandingBox:
-    """A box plot standing up: where its middle and its sides are, and its box if there is one."""
+    """The box plot of a group standing up: where its middle and its sides are, and its box if it has people enough."""
 
+    group: Group
     middle: float
     left: float
     right: float
@@ -79,12 +80,24 @@ def mark_box(group: Group, axis: Axis) -> BoxMark | None:
     return BoxMark(*(axis.at(n) for n in (low, q1, median, q3, high, group.mean)))
 
 
-def stand_boxes(table: GroupTable, axis: Axis) -> list[tuple[Group, StandingBox]]:
-    """Return the groups of a number by bins of another with their boxes, side by side."""
+def mark_large_box(group: Group, axis: Axis) -> BoxMark | None:
+    """Return where the box of a group stands in a figure of boxes only: a few people have none."""
+    return mark_box(group, axis) if group.size >= FEW else None
+
+
+def stand_boxes(table: GroupTable, axis: Axis) -> list[StandingBox]:
+    """Return the boxes of a number by bins of another, side by side."""
     share = 100 / len(table.rows)
-    sides = [tuple(round((i + part) * share, 2) for part in (0.5, 0.2, 0.8)) for i in range(len(table.rows))]
-    boxes = [mark_box(group, axis) if group.size >= FEW else None for group in table.rows]
-    return [(g, StandingBox(*side, box)) for g, side, box in zip(table.rows, sides, boxes, strict=True)]
+    return [
+        StandingBox(
+            group,
+            middle=round((i + 0.5) * share, 2),
+            left=round((i + 0.2) * share, 2),
+            right=round((i + 0.8) * share, 2),
+            box=mark_large_box(group, axis),
+        )
+        for i, group in enumerate(table.rows)
+    ]
 
 
 def fit_segments(table: GroupTable, axis: Axis) -> list[tuple[Point, Point]]:
@@ -92,8 +105,8 @@ def fit_segments(table: GroupTable, axis: Axis) -> list[tuple[Point, Point]]:
     if table.line is None:
         return []
     ends = [
-        (column.middle, axis.at(table.line.at(group.at)))
-        for group, column in stand_boxes(table, axis)
-        if group.at is not None
+        (column.middle, axis.at(table.line.at(column.group.at)))
+        for column in stand_boxes(table, axis)
+        if column.group.at is not None
     ]
     return list(pairwise(ends))

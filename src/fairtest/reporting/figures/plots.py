@@ -91,8 +91,8 @@ class RatePlot:
         Which output it is.
     named
         The groups that the sentence about the table names, in its order.
-    everybody
-        The rate of all groups together; None where there is nobody.
+    reference
+        Where the rate of all groups together stands on the axis; None where there is nobody.
     """
 
     kind: ClassVar = "rates"
@@ -100,7 +100,7 @@ class RatePlot:
     row: int
     named: tuple[int, ...]
     axis: Axis
-    everybody: float | None
+    reference: float | None
 
     @property
     def outputs(self) -> list[int]:
@@ -117,11 +117,6 @@ class RatePlot:
         """The groups as they are read: of two, the one that is compared before its reference."""
         return (1, 0) if len(self.rates) == 2 else range(len(self.rates))
 
-    @property
-    def reference(self) -> float | None:
-        """Where the dotted line stands."""
-        return None if self.everybody is None else self.axis.at(self.everybody)
-
     def mark(self, group: int) -> IntervalMark | None:
         """Return where the mark of a group stands."""
         return mark_rate(self.rates[group], self.axis)
@@ -136,8 +131,8 @@ def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> Ra
     row = choose_row(table, least)
     axis = rate_axis([1.0]) if to_hundred else rates_axis(table.rates[row], table.sizes)
     people = sum(table.sizes)
-    everybody = sum(table.counts[row]) / people if people else None
-    return RatePlot(table, row, choose_groups(table, least), axis, everybody)
+    reference = axis.at(sum(table.counts[row]) / people) if people else None
+    return RatePlot(table, row, choose_groups(table, least), axis, reference)
 
 
 @dataclass(frozen=True)

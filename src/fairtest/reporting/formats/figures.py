@@ -11,7 +11,7 @@ from fairtest.model.finding import CountTable
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
-from fairtest.reporting.figures.marks import FEW, BoxMark, mark_box
+from fairtest.reporting.figures.marks import BoxMark, mark_large_box
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
 from fairtest.reporting.figures.svg import draw_box, draw_interval, file_pen
 from fairtest.reporting.formats.files import report_folder, write_atomically
@@ -126,7 +126,7 @@ def _boxes(title: str, table: GroupTable, names: Names) -> str:
         (
             names.short(table.by, group.name),
             f"mean {quantity(group.mean, decimals)} · {names.number_of(group.size)}",
-            _draw(mark_box(group, axis) if group.size >= FEW else None),
+            _draw(mark_large_box(group, axis)),
         )
         for group in table.rows
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.model.finding import CountTable
 from fairtest.reporting.formats.frame import floor_p_value
 from fairtest.reporting.words.impact import impact_ratios
-from fairtest.reporting.words.reused import promise, whose_numbers
+from fairtest.reporting.words.method import promise, whose_numbers
 from fairtest.reporting.words.sentences import sentence_of
 
 if TYPE_CHECKING:

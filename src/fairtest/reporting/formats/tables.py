@@ -51,11 +51,12 @@ def draw_table(head: Sequence[str], body: Sequence[Sequence[str]], foot: Sequenc
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [_padded(cell, w, left=i == 0) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+    cells = [pad(cell, w, left=i == 0) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
     return " │ ".join(cells)
 
 
-def _padded(text: str, width: int, *, left: bool) -> str:
+def pad(text: str, width: int, *, left: bool = True) -> str:
+    """Return text with spaces to a number of columns, itself to the left or to the right."""
     space = " " * (width - display_width(text))
     return text + space if left else space + text
 
@@ -125,7 +126,7 @@ def _align_brackets(column: Sequence[str]) -> list[str]:
     """Return a column of counts with the brackets around the shares below each other."""
     parts = [cell.partition(" (") for cell in column[1:]]
     widest = max(display_width(share) for *_, share in parts)
-    return [column[0], *(f"{number} ({_padded(share, widest, left=False)}" for number, _, share in parts)]
+    return [column[0], *(f"{number} ({pad(share, widest, left=False)}" for number, _, share in parts)]
 
 
 def _blocks(columns: Sequence[list[str]], side: Sequence[str], width: int) -> list[list[list[str]]]:

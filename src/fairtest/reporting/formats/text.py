@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtest.model.finding import Finding
 from fairtest.model.names import clean_line
 from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
@@ -16,7 +17,6 @@ from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import plural
-from fairtest.reporting.words.reused import confirmation
 from fairtest.reporting.words.sentences import is_clear, stratum_words
 from fairtest.reporting.words.titles import given_words
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.finding import Stratum
     from fairtest.model.report import Report
     from fairtest.reporting.figures.plots import Forest
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
@@ -142,8 +142,7 @@ class _TextWriter:
         finding, names = outlined.finding, self.report.names
         yield from self.wrap(outlined.sentence)
         yield ""
-        say = _say_measured if self.report.reuse is None else confirmation
-        measured = say(finding, outlined.scale, outlined.metric)
+        measured = _measured_words(self.report, finding, outlined.scale, outlined.metric)
         yield from self.wrap(f"Population of size {count(finding.size)}; {measured}")
         if facts := "; ".join(self.facts(outlined)):
             yield from self.wrap(f"({facts})")
@@ -203,7 +202,7 @@ class _TextWriter:
         yield from self.wrap(f"{names.values(stratum.values)}: population of size {count(stratum.size)}", first="* ")
         words = stratum_words(self.report, stratum)
         if stratum.effect is not None:
-            measured = _say_measured(stratum, scale, clean_line(outlined.finding.metric))
+            measured = _measured_words(self.report, stratum, scale, clean_line(outlined.finding.metric))
             single = f"single interval {scale.interval(stratum.interval_single)}"
             estimate = "" if stratum.interval is None else f"estimate {scale.estimate(stratum.effect)}; {single}; "
             words = f"{measured} ({estimate}{words})"
@@ -262,10 +261,14 @@ def _where(finding: Finding) -> str:
     return label + clean_line(str(finding.context))
 
 
-def _say_measured(part: Finding | Stratum, scale: Scale, name: str) -> str:
-    """Return the p-value and the simultaneous interval."""
+def _measured_words(report: Report, part: Finding | Stratum, scale: Scale, name: str) -> str:
+    """Return the p-value, or that a test set which is used again confirms a link, and the simultaneous interval."""
     if part.effect is None:
         return f"{name} is undefined"
+    reused = report.reuse is not None and isinstance(part, Finding)
     if part.interval is None:
-        return f"{name} = {scale.estimate(part.effect)}, not tested"
-    return f"{p_statement(part.p_value)} ; {name} = {scale.interval(part.interval)}{scale.unit}"
+        return (
+            "not confirmed by the test set" if reused else f"{name} = {scale.estimate(part.effect)}, not tested"
+        )
+    sure = "confirmed by the test set" if reused else p_statement(part.p_value)
+    return f"{sure} ; {name} = {scale.interval(part.interval)}{scale.unit}"

@@ -58,8 +58,8 @@ def _overall(finding: Finding) -> Tested | None:
     """Return the gap of everybody together, where it is on the same scale as the one given the strata."""
     if finding.gap is None or reported_metric(finding.metric).compares != "difference":
         return None
-    clear = finding.gap_interval is not None and not finding.gap_interval[0] <= 0 <= finding.gap_interval[1]
-    return Tested(finding.context, finding.size, finding.gap, finding.gap_interval, None, clear)
+    # It describes; whether there is a link is tested given the strata.
+    return Tested(finding.context, finding.size, finding.gap, finding.gap_interval, None, significant=False)
 
 
 def _strata_rows(report: Report, finding: Finding, given: str) -> Iterator[tuple[ForestRow, str]]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.numbers import typeset
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.scale import POINTS
+from fairtest.model.finding import CountTable
+from fairtest.numbers import count, fixed, typeset, typeset_p
+from fairtest.reporting.figures.plots import plot_table
 from fairtest.reporting.outline import outline_finding, outline_of
-from fairtest.reporting.views.findings import finding_view, mark_groups, mark_phrases
-from fairtest.reporting.views.forests import findings_view, tree_view
+from fairtest.reporting.views.forests import findings_view, strata_view, tree_view
 from fairtest.reporting.views.labels import label_view
+from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.headline import strongest
+from fairtest.reporting.words.impact import lowest_impact
+from fairtest.reporting.words.phrases import capitalise, plural
+from fairtest.reporting.words.sentences import group_phrases
+from fairtest.reporting.words.titles import metric_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from fairtest.model.finding import Finding
     from fairtest.model.report import Report
-    from fairtest.reporting.outline import AttributeOutline, Outline
+    from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 View = dict[str, Any]
+Fact = tuple[str, str, str]
 _LONG, _MANY = 5, 50
 """From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""
 
@@ -43,9 +53,9 @@ def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
     """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
     report = outline.report
     for outlined in outline.attributes[:3]:
-        yield mark_groups(report, outlined.population)
+        yield _mark_groups(report, outlined.population)
         if report.kind != "discovery" and (where := strongest(outlined.attribute, report.names)):
-            yield mark_phrases(where)
+            yield _mark_phrases(where)
 
 
 def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
@@ -60,12 +70,113 @@ def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
         "outlined": outlined,
         "about": attribute,
         "forest": findings_view(attribute, shown, scale),
-        "population": finding_view(report, outlined.population, attribute.population, f"{anchor}-p"),
+        "population": _finding(report, outlined.population, attribute.population, f"{anchor}-p"),
         "labels": label_view(outlined, report.names) if report.labels is not None else None,
         "findings": [
-            finding_view(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
+            _finding(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
             | {"in_tree": in_tree.get(f.context)}
             for n, f in enumerate(shown, 1)
         ],
         "tree": tree,
     }
+
+
+# Findings -----------------------------------------------------------------------------------------------------------
+
+
+def _finding(report: Report, outlined: FindingOutline, population: Finding, anchor: str) -> View:
+    """Return everything the page shows of a finding, or of the population."""
+    return {
+        "anchor": anchor,
+        "in_tree": None,
+        "outlined": outlined,
+        "finding": outlined.finding,
+        "sentence": _mark_groups(report, outlined),
+        "table": plot_table(outlined.finding.table, report.settings.min_size),
+        "facts": list(_facts(report, outlined, population)),
+        "strata": strata_view(report, outlined.finding, outlined.scale),
+    }
+
+
+def _mark_groups(report: Report, outlined: FindingOutline) -> list[tuple[str, str]]:
+    """Return the sentence of a finding in pieces: those that name its two groups are marked ``a`` and ``b``."""
+    return _mark_phrases(outlined.sentence, group_phrases(outlined.finding, report.names))
+
+
+def _mark_phrases(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return text in pieces, the phrases among them marked."""
+    pieces = []
+    for phrase, mark in zip(phrases, "ab", strict=False):
+        before, found, after = text.partition(phrase)
+        if found:
+            pieces += [(typeset(before), ""), (typeset(found), mark)]
+            text = after
+    return [*pieces, (typeset(text), "")]
+
+
+def _facts(report: Report, outlined: FindingOutline, population: Finding) -> Iterator[Fact]:
+    """Yield what is known of a finding: its name, its value, and small print."""
+    finding, scale = outlined.finding, outlined.scale
+    if finding.effect is not None:
+        name = capitalise(metric_label(report, finding.metric))
+        yield name, scale.estimate(finding.effect), _intervals(report, outlined)
+        yield from _gap(report, finding)
+        yield from _ratios(report, outlined)
+        yield _certainty(report, finding)
+    yield capitalise(report.names.people), count(finding.size), outlined.share
+    yield from _against(outlined, population)
+
+
+def _intervals(report: Report, outlined: FindingOutline) -> str:
+    finding, scale = outlined.finding, outlined.scale
+    shown = f"{scale.interval(finding.interval)} simultaneous"
+    if report.reuse is None:
+        return f"{shown}; single {scale.interval(finding.interval_single)}"
+    return "of the training set" + ("" if finding.interval is None else f"; {shown}, confirmed")
+
+
+def _certainty(report: Report, finding: Finding) -> Fact:
+    corrected = f"corrected for {plural(report.corrected_for, 'test')}"
+    if report.reuse is None:
+        return "Chance alone", typeset_p(finding.p_value), corrected
+    return "Test set", "confirmed" if finding.significant else "not confirmed", corrected
+
+
+def _gap(report: Report, finding: Finding) -> Iterator[Fact]:
+    """Yield the gap between two groups where the metric is not the gap itself."""
+    table = two_by_two(finding)
+    is_metric = reported_metric(finding.metric).compares == "difference" and not report.explanatory
+    if finding.gap is not None and table is not None and not is_metric:
+        interval = "" if finding.gap_interval is None else f"{POINTS.interval(finding.gap_interval)} single"
+        small = (interval, _order(report, table, "−"), "all together" if report.explanatory else "")
+        yield "Gap in rates", POINTS.estimate(finding.gap), "; ".join(filter(None, small))
+
+
+def _order(report: Report, table: CountTable, sign: str) -> str:
+    reference, compared = (report.names.short(table.protected, group) for group in table.columns)
+    return f"{compared} {sign} {reference}"
+
+
+def _ratios(report: Report, outlined: FindingOutline) -> Iterator[Fact]:
+    """Yield the ratio of two groups' rates, and the lowest impact ratio where the output is a selection."""
+    finding = outlined.finding
+    if outlined.ratio is not None and isinstance(finding.table, CountTable):
+        ratio, bounds = outlined.ratio
+        interval = "" if finding.ratio_interval is None else f"{bounds} single; "
+        yield "Ratio", ratio, interval + _order(report, finding.table, "÷")
+    if (impact := lowest_impact(report, finding)) is not None:
+        yield "Impact ratio", impact.ratio, f"{impact.groups}; {impact.fact}"
+
+
+def _against(outlined: FindingOutline, whole: Finding) -> Iterator[Fact]:
+    """Yield the effect over everybody beside that in a context."""
+    finding, scale = outlined.finding, outlined.scale
+    alike = (whole.metric, whole.label) == (finding.metric, finding.label)
+    if len(finding.context) == 0 or not alike or not whole.effect or finding.effect is None:
+        return
+    times = finding.effect / whole.effect
+    if not reported_metric(finding.metric).signed and times > 0:
+        yield "Against everyone", f"{fixed(times, 1)} ×", f"the population’s {scale.number(whole.effect)}"
+    else:
+        small = "" if whole.interval is None else f"{scale.interval(whole.interval)} simultaneous"
+        yield "Everyone", scale.estimate(whole.effect), small

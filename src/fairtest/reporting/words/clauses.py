@@ -191,9 +191,8 @@ class Case:
         table = self.finding.table
         if not isinstance(table, GroupTable):
             return None
-        known = sorted((g for g in table.rows if g.mean is not None), key=lambda g: g.mean or 0.0)
-        big = [g for g in known if g.size >= self.least]
-        known = big if len(big) > 1 else known
+        known = _choose_large([g for g in table.rows if g.mean is not None], self.least)
+        known.sort(key=lambda g: g.mean or 0.0)
         measured, is_output = self.names.column(table.measured), table.measured != self.finding.protected
         runs = ""
         if len(known) > 1:
@@ -253,9 +252,14 @@ def _first_and_last(table: GroupTable, least: int) -> tuple[Group, Group] | None
     """Return the first and the last group that are large enough to be named, or else that have people."""
     known = [group for group in table.rows if group.mean is not None]
     if _is_binned(table):
-        big = [group for group in known if group.size >= max(least, FEW)]
-        known = big if len(big) > 1 else known
+        known = _choose_large(known, max(least, FEW))
     return (known[0], known[-1]) if len(known) > 1 else None
+
+
+def _choose_large(groups: list[Group], least: int) -> list[Group]:
+    """Return the groups of at least so many people, or else all of them."""
+    large = [group for group in groups if group.size >= least]
+    return large if len(large) > 1 else groups
 
 
 def _is_binned(table: GroupTable) -> bool:

@@ -12,7 +12,7 @@ from fairtest.reporting.words.phrases import alike_words, join_words, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtest.model.report import ColumnNote, Report
+    from fairtest.model.report import Report
 
 
 def funnel(report: Report) -> list[tuple[int, str]]:
@@ -133,22 +133,3 @@ def _rare_labels(report: Report) -> Iterator[tuple[str, str]]:
     for number, attribute in {a.rare: a for a in report.attributes if a.rare}.items():
         among = f", among those with {report.names.column(attribute.name)}" if differs else ""
         yield plural(number, "label"), few + among
-
-
-# Columns ----------------------------------------------------------------------------------------------------------
-
-
-def columns_left_out(report: Report) -> list[tuple[str, str]]:
-    """Return the columns that were not used, and why."""
-    return [(clean_line(c.name), clean_line(c.note or c.reason)) for c in report.data.columns if c.role == "left out"]
-
-
-def columns_used(report: Report) -> list[tuple[str, str]]:
-    """Return the columns that were used: in which role, taken for what and why, how many values are missing."""
-    return [(clean_line(c.name), _column_words(c)) for c in report.data.columns if c.role != "left out"]
-
-
-def _column_words(column: ColumnNote) -> str:
-    missing = f"{count(column.missing)} missing" if column.missing else ""
-    taken = f"{column.role}, {column.kind} ({column.reason})"
-    return clean_line("; ".join(filter(None, (taken, column.note, missing))))
