@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairtest.model.finding import CountTable
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.figures.axes import number_axis
 from fairtest.reporting.figures.icicle import icicle_of
-from fairtest.reporting.figures.marks import BoxMark, mark_large_box
+from fairtest.reporting.figures.marks import mark_large_box
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_rates
-from fairtest.reporting.figures.svg import draw_box, draw_interval, file_pen
 from fairtest.reporting.formats.files import report_folder, write_atomically
 from fairtest.reporting.formats.templates import fill_template
 from fairtest.reporting.outline import outline_attribute
@@ -29,11 +26,10 @@ if TYPE_CHECKING:
     from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.figures.axes import Axis
-    from fairtest.reporting.figures.marks import IntervalMark
+    from fairtest.reporting.figures.marks import BoxMark, IntervalMark
 
-_ROW, _WIDTH = 26, 290
-"""The height of a row and the width of a plot, in pixels."""
-_PEN = file_pen(_WIDTH)
+Row: TypeAlias = "tuple[str, str, IntervalMark | BoxMark | None, str]"
+"""A name, numbers, a mark, and what the mark looks like: as a row of a plot says, or ``"box"``."""
 
 
 def figures_of(report: Report) -> dict[str, str]:
@@ -87,11 +83,12 @@ def _forest(
     forest = plot_effects(rows, scale, everybody)
     if forest is None:
         return
-    pictured = [
+    pictured: list[Row] = [
         (
             row.name,
             f"{forest.numbers(row)} · {names.number_of(row.part.size)}",
-            _draw(forest.mark(row), "clear" if i else "whole"),
+            forest.mark(row),
+            "clear" if i else "whole",
         )
         for i, row in enumerate(rows)
     ]
@@ -108,11 +105,12 @@ def _by_group(finding: Finding, least: int, names: Names) -> str:
 
 def _rates(title: str, table: CountTable, least: int, names: Names) -> str:
     plot = plot_rates(table, least)
-    rows = [
+    rows: list[Row] = [
         (
             names.label(table.protected, group) or names.pair(table.protected, group),
             f"{rate(share)} · {count(table.counts[plot.row][g])} of {count(table.sizes[g])}",
-            _draw(plot.mark(g), plot.look(g)),
+            plot.mark(g),
+            plot.look(g),
         )
         for g, (group, share) in enumerate(zip(table.columns, table.shares(plot.row), strict=True))
     ]
@@ -122,25 +120,18 @@ def _rates(title: str, table: CountTable, least: int, names: Names) -> str:
 
 def _boxes(title: str, table: GroupTable, names: Names) -> str:
     axis, decimals = number_axis(table.rows), shared_decimals(table.rows)
-    rows = [
+    rows: list[Row] = [
         (
             names.short(table.by, group.name),
             f"mean {quantity(group.mean, decimals)} · {names.number_of(group.size)}",
-            _draw(mark_large_box(group, axis)),
+            mark_large_box(group, axis),
+            "box",
         )
         for group in table.rows
     ]
     return _draw_rows(f"{title}: {names.column(table.measured)} by {names.column(table.by)}", axis, rows, None)
 
 
-def _draw(mark: IntervalMark | BoxMark | None, look: str = "") -> Markup:
-    if mark is None:
-        return Markup("")
-    drawn = draw_box(mark, _ROW, _PEN) if isinstance(mark, BoxMark) else draw_interval(mark, look, _ROW, _PEN)
-    return Markup(drawn)
-
-
-def _draw_rows(title: str, axis: Axis, rows: Sequence[tuple[str, str, Markup]], reference: float | None) -> str:
-    """Return rows of a name, numbers and a mark on one axis, with a dotted line where everybody stands."""
-    values = {"axis": axis, "rows": rows, "row_height": _ROW, "width": _WIDTH, "reference": reference}
-    return fill_template("rows.svg.jinja", title=title, **values)
+def _draw_rows(title: str, axis: Axis, rows: Sequence[Row], reference: float | None) -> str:
+    """Return rows on one axis, with a dotted line where everybody stands."""
+    return fill_template("rows.svg.jinja", title=title, axis=axis, rows=rows, reference=reference)

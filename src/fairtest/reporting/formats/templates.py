@@ -11,8 +11,9 @@ from markupsafe import Markup
 
 from fairtest.model.names import clean_line
 from fairtest.numbers import NARROW, UNDEFINED, count, quantity, rate, typeset, typeset_p
-from fairtest.reporting.figures import icicle, marks, svg
+from fairtest.reporting.figures import icicle, marks
 from fairtest.reporting.figures.palette import LIGHT, PALETTE, WHITE
+from fairtest.reporting.figures.pens import PAGE, file_pen
 from fairtest.reporting.figures.plots import estimate_with_interval
 from fairtest.reporting.formats.tables import shorten
 from fairtest.reporting.words import funnel, phrases, sentences, titles
@@ -39,11 +40,11 @@ _FUNCTIONS = (
     count, rate, quantity, typeset_p, p_number, estimate_with_interval, shorten,
     sentences.is_clear, sentences.stratum_words, titles.title, titles.reading_words,
     funnel.left_out_line, funnel.significant_word, phrases.fit_at, phrases.line_words, phrases.plural,
-    marks.fit_segments, marks.mark_effect, marks.stand_boxes, svg.box_on_page, svg.interval_on_page,
+    marks.fit_segments, marks.mark_box, marks.mark_effect, marks.stand_boxes, file_pen,
 )  # fmt: skip
 _CONSTANTS = {
     "UNDEFINED": UNDEFINED,
-    "FOREST": svg.FOREST,
+    "PAGE": PAGE,
     "tree_level": icicle.LEVEL,
     "palette": PALETTE,
     "light": LIGHT,

@@ -267,8 +267,6 @@ def _measured_words(report: Report, part: Finding | Stratum, scale: Scale, name:
         return f"{name} is undefined"
     reused = report.reuse is not None and isinstance(part, Finding)
     if part.interval is None:
-        return (
-            "not confirmed by the test set" if reused else f"{name} = {scale.estimate(part.effect)}, not tested"
-        )
+        return "not confirmed by the test set" if reused else f"{name} = {scale.estimate(part.effect)}, not tested"
     sure = "confirmed by the test set" if reused else p_statement(part.p_value)
     return f"{sure} ; {name} = {scale.interval(part.interval)}{scale.unit}"
