@@ -1,4 +1,4 @@
-"""A first look at a table: what its columns are, what they may be asked, and how to go on."""
+"""A first look at a table: what its columns hold, which roles they may have, and how to go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every form of a report says, in its order: plain values that text, Markdown, figures and pages set."""
+"""What every format of a report says, in order: text, Markdown, figures and pages only lay it out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairtest.reporting.words.funnel import funnel, left_out
 from fairtest.reporting.words.headline import headline
 from fairtest.reporting.words.impact import law_words
 from fairtest.reporting.words.method import how_sure, interval_level, measured_set, method, share_of
-from fairtest.reporting.words.phrases import place_words
+from fairtest.reporting.words.phrases import finding_title
 from fairtest.reporting.words.sentences import sentence_of
 from fairtest.reporting.words.settings import columns_left_out, columns_used, settings_lines
 from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes, with_unit
@@ -32,7 +32,7 @@ class FindingOutline:
 
     Attributes
     ----------
-    place
+    title
         The context, after the label if there is one.
     share
         What part of the people it is: ``"12.3 % of the test set"``; empty where that is not known.
@@ -43,7 +43,7 @@ class FindingOutline:
     finding: Finding
     scale: Scale
     metric: str
-    place: str
+    title: str
     sentence: str
     share: str
     ratio: tuple[str, str] | None
@@ -52,7 +52,7 @@ class FindingOutline:
 
 @dataclass(frozen=True)
 class AttributeOutline:
-    """What is said of one protected attribute.
+    """What a report says about one protected attribute.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is said of a whole report; ``level`` is that of its simultaneous intervals."""
+    """What a report says as a whole; ``level`` is that of its simultaneous intervals."""
 
     report: Report
     eyebrow: str
@@ -126,7 +126,7 @@ def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOu
     scale = scale_for(attribute.metric, attribute.population.effect)
     label = metric_label(report, attribute.metric)
 
-    def outlined(finding: Finding) -> FindingOutline:
+    def outline_one(finding: Finding) -> FindingOutline:
         return outline_finding(report, attribute, finding)
 
     return AttributeOutline(
@@ -136,9 +136,9 @@ def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOu
         metric_name(report, attribute.metric),
         label,
         with_unit(label, scale),
-        outlined(attribute.population),
-        tuple(map(outlined, (f for f in attribute.populations if f.significant or not attribute.labels))),
-        tuple(map(outlined, attribute.inside)),
+        outline_one(attribute.population),
+        tuple(map(outline_one, (f for f in attribute.populations if f.significant or not attribute.labels))),
+        tuple(map(outline_one, attribute.inside)),
     )
 
 
@@ -151,7 +151,7 @@ def outline_finding(report: Report, attribute: AttributeReport, finding: Finding
         finding,
         scale_for(finding.metric, known),
         metric_name(report, finding.metric),
-        place_words(finding),
+        finding_title(finding),
         sentence_of(report, attribute, finding),
         "" if part is None else f"{rate(part)} of the {measured_set(report)}",
         None if finding.ratio is None else (TIMES.number(finding.ratio - 1), TIMES.interval(shifted)),

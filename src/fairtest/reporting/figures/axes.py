@@ -1,4 +1,4 @@
-"""Axes of figures: a straight scale with round ticks, on which places are given in per cent of its length."""
+"""Axes of figures: linear scales with round ticks. Positions on them are in per cent of their length."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from fairtest.model.rates import Rate
 
 _FURTHEST = 3.0
-"""Bounds may be so many times as far from the effects as these are from no link; others leave the axis."""
+"""How far a bound may be from the effects, in multiples of their distance from no link; others leave the axis."""
 _ENOUGH = 30
-"""An axis of rates makes room for the intervals of groups of so many people."""
+"""An axis of rates makes room for the intervals of groups with at least so many people."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """A straight scale from ``low`` to ``high``; ``zero`` is where no link stands, if it has a place."""
+    """A linear scale from ``low`` to ``high``; ``zero`` is the position of no link, None where it is off the axis."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class Axis:
     zero: float | None = None
 
     def at(self, number: float) -> float:
-        """Return the place of a number in per cent, kept within the axis."""
+        """Return the position of a number in per cent; numbers beyond the axis are at its end."""
         share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
         return round(100 * share, 2)
 

@@ -47,7 +47,7 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     share = outcome_words(finding, table.rows[plot.row], names, noun=True).removeprefix("the ")
     lines = textwrap.wrap(f"{capitalise(share)}, each with its 95 % interval:", width)
     for name, group, numbers in shown:
-        bar = _bar(plot.mark(group), room)
+        bar = _draw_bar(plot.mark(group), room)
         drawn = inks[plot.look(group)](bar)
         lines.append(f"{pad(shorten(name, label), label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
     return lines
@@ -60,7 +60,7 @@ def _rate_words(known: Rate | None) -> str:
     return f"{rate(known.share):>7} [{low}, {high}]"
 
 
-def _bar(mark: IntervalMark | None, room: int) -> str:
+def _draw_bar(mark: IntervalMark | None, room: int) -> str:
     """Return a bar to the eighth of a character, and a line to the upper end of the interval."""
     if mark is None:
         return ""
@@ -90,13 +90,13 @@ def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str
     label = min(longest, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
     lines = []
     for row, number, size in zip(rows, numbers, people, strict=True):
-        drawn = _drawn(forest, row, plot, ink) + _GAP if plot else ""
+        drawn = _draw_effect(forest, row, plot, ink) + _GAP if plot else ""
         name = pad(shorten(row.name, label), label)
         lines.append(f"{name}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
-    return [*lines, " " * (label + len(_GAP)) + ink.soft(_ticks(forest.axis, plot))] if plot else lines
+    return [*lines, " " * (label + len(_GAP)) + ink.soft(_draw_ticks(forest.axis, plot))] if plot else lines
 
 
-def _drawn(forest: Forest, row: ForestRow, plot: int, ink: Ink) -> str:
+def _draw_effect(forest: Forest, row: ForestRow, plot: int, ink: Ink) -> str:
     cells: list[str] = [" "] * plot
     if forest.reference is not None:
         cells[_column(forest.reference, plot)] = ink.soft("┊")
@@ -124,7 +124,7 @@ def _column(per_cent: float, plot: int) -> int:
     return round((plot - 1) * per_cent / 100) if plot else 0
 
 
-def _ticks(axis: Axis, plot: int) -> str:
+def _draw_ticks(axis: Axis, plot: int) -> str:
     """Return the labels of an axis, those that have room: that of no link and the ends come first."""
     cells = [" "] * plot
     at_zero = [tick for tick in axis.ticks if tick.at == axis.zero]

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pen:
-    """How marks are written: where a place in per cent stands, and the attributes of a kind of mark.
+    """How marks are written: how a position is written, and the attributes of a kind of mark.
 
     Attributes
     ----------
     width
-        The width of the plot in pixels; None where it stretches, and places stay in per cent.
+        The width of the plot in pixels; None where it stretches, and positions stay in per cent.
     """
 
     width: float | None
     attributes: Callable[[str], str]
 
     def across(self, at: float) -> str:
-        """Return where a place in per cent stands from left to right."""
+        """Return a horizontal position, given in per cent, as it is written."""
         return f"{at:g}%" if self.width is None else f"{round(self.width * at / 100, 1):g}"
 
     def style(self, kind: str) -> Markup:

@@ -127,7 +127,7 @@ class RatePlot:
 
 
 def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> RatePlot:
-    """Return the rates of the output that a sentence tells, on an axis that ends above them or at 100 %."""
+    """Return the rates of the output that the sentence is about, on an axis that ends above them or at 100 %."""
     row = choose_row(table, least)
     axis = rate_axis([1.0]) if to_hundred else rates_axis(table.rates[row], table.sizes)
     people = sum(table.sizes)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairtest.model.finding import CountTable
 from fairtest.reporting.formats.frame import floor_p_value
 from fairtest.reporting.words.impact import impact_ratios
-from fairtest.reporting.words.method import promise, whose_numbers
+from fairtest.reporting.words.method import reuse_numbers, reuse_promise
 from fairtest.reporting.words.sentences import sentence_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _pick(source: Any, *names: str) -> dict[str, Any]:
 
 def _reuse(report: Report, reuse: Reuse) -> dict[str, Any]:
     """Return where a reusable test set stands, with what that means in words."""
-    return asdict(reuse) | {"numbers": whose_numbers(report), "promise": promise(report, reuse)}
+    return asdict(reuse) | {"numbers": reuse_numbers(report), "promise": reuse_promise(report, reuse)}
 
 
 def _investigation(report: Report) -> dict[str, Any]:
@@ -122,13 +122,13 @@ def _other(other: Tested) -> dict[str, Any]:
 
 
 def _tree(attribute: AttributeReport) -> list[dict[str, Any]]:
-    """Return the tree in its order: what each node is, by its place among findings or others, and its parent."""
+    """Return the tree in its order: what each node is, by its index among findings or others, and its parent."""
     if attribute.labels:
         return []
-    places = {id(f): {"finding": i} for i, f in enumerate(attribute.findings)}
-    places |= {id(o): {"other": i} for i, o in enumerate(attribute.others)}
+    indices = {id(f): {"finding": i} for i, f in enumerate(attribute.findings)}
+    indices |= {id(o): {"other": i} for i, o in enumerate(attribute.others)}
     return [
-        {"parent": None if node.parent < 0 else node.parent, **places.get(id(node.part), {"population": True})}
+        {"parent": None if node.parent < 0 else node.parent, **indices.get(id(node.part), {"population": True})}
         for node in attribute.tree
     ]
 

@@ -23,9 +23,9 @@ class Format:
     Attributes
     ----------
     name
-        What it is asked for by.
+        What to ask for it by.
     function
-        The module of this folder that makes it, and the function there; imported when it is first asked for.
+        The module of this folder that makes it, and the function there; imported when it is first needed.
     title
         What it is called in messages.
     ending

@@ -11,7 +11,7 @@ from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.icicle import icicle_of
 from fairtest.reporting.figures.plots import Forest, ForestRow, plot_effects, plot_findings, plot_table
 from fairtest.reporting.words.funnel import significant_word
-from fairtest.reporting.words.phrases import join_words, place_words
+from fairtest.reporting.words.phrases import finding_title, join_words
 from fairtest.reporting.words.sentences import is_clear, stratum_words
 
 if TYPE_CHECKING:
@@ -27,9 +27,11 @@ View = dict[str, Any]
 
 def findings_view(attribute: AttributeReport, shown: Sequence[Finding], scale: Scale) -> View | None:
     """Return the forest of an attribute: everyone, the findings by number, and what is significant but not reported."""
-    rows = {n: ForestRow(place_words(f, "everyone"), f) for n, f in enumerate(shown, 1) if f.metric == attribute.metric}
+    rows = {
+        n: ForestRow(finding_title(f, "everyone"), f) for n, f in enumerate(shown, 1) if f.metric == attribute.metric
+    }
     forest = plot_findings(attribute, list(rows.values()), scale)
-    unreported = [ForestRow(place_words(other), other, clear=False) for other in attribute.unreported]
+    unreported = [ForestRow(finding_title(other), other, clear=False) for other in attribute.unreported]
     return None if forest is None else {"plot": forest, "findings": rows, "unreported": unreported}
 
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 MOST_GROUPS = 6
 """With more groups than this, the one a label goes with is shown beside all others together."""
 FEW = 10
-"""Groups of fewer people are not said to go with a label, if there are larger ones."""
+"""No label is assigned to a group of fewer people, if there are larger ones."""
 MOST_NAMED = 12
-"""So many labels that were not confirmed are named in the text."""
+"""How many labels that were not confirmed the text names at most."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,15 @@ def _unconfirmed(attribute: AttributeReport) -> list[Finding]:
 # For a terminal ---------------------------------------------------------------------------------------------------
 
 
-def label_lines(outlined: AttributeOutline, width: int, names: Names) -> Iterator[str]:
+def label_lines(entry: AttributeOutline, width: int, names: Names) -> Iterator[str]:
     """Yield the tables of the labels confirmed over everybody, and the names of those that were not."""
-    attribute = outlined.attribute
+    attribute = entry.attribute
     for block in label_blocks(attribute, _confirmed(attribute), names):
         yield f"* Labels associated {block.title}:" if block.group is not None else f"* Labels {block.title}:"
         yield ""
-        lines = _draw_block(outlined, block, names, with_rates=True)
+        lines = _draw_block(entry, block, names, with_rates=True)
         if display_width(lines[0]) > width:
-            lines = _draw_block(outlined, block, names, with_rates=False)
+            lines = _draw_block(entry, block, names, with_rates=False)
         yield from lines
         yield ""
     if others := _unconfirmed(attribute):
@@ -121,10 +121,10 @@ def label_lines(outlined: AttributeOutline, width: int, names: Names) -> Iterato
         yield f"Looked promising on the training set and not confirmed over everybody: {join_words([*outputs, *more])}."
 
 
-def _draw_block(outlined: AttributeOutline, block: Block, names: Names, *, with_rates: bool) -> list[str]:
-    scale = outlined.scale
-    rates = [label_rates(outlined.attribute, f, names) if with_rates else [] for f in block.labels]
-    head = ["Label", *(shorten(name, 14) for name, _ in rates[-1]), with_unit(outlined.metric, scale), "p-value"]
+def _draw_block(entry: AttributeOutline, block: Block, names: Names, *, with_rates: bool) -> list[str]:
+    scale = entry.scale
+    rates = [label_rates(entry.attribute, f, names) if with_rates else [] for f in block.labels]
+    head = ["Label", *(shorten(name, 14) for name, _ in rates[-1]), with_unit(entry.metric, scale), "p-value"]
     body = [
         [
             shorten(clean_line(f.output)),
@@ -140,12 +140,12 @@ def _draw_block(outlined: AttributeOutline, block: Block, names: Names, *, with_
 # For a page -------------------------------------------------------------------------------------------------------
 
 
-def label_view(outlined: AttributeOutline, names: Names) -> dict[str, Any] | None:
+def label_view(entry: AttributeOutline, names: Names) -> dict[str, Any] | None:
     """Return the labels for a page: blocks of those confirmed on one axis, and the others; None where there are none.
 
     ``groups`` are the columns of rates, where all labels have the same; of a pair, one stands on each side of the plot.
     """
-    attribute, scale = outlined.attribute, outlined.scale
+    attribute, scale = entry.attribute, entry.scale
     shown, others = _confirmed(attribute), _unconfirmed(attribute)
     if not shown and not others:
         return None

@@ -52,14 +52,14 @@ def page_view(report: Report) -> View:
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
     """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
     report = outline.report
-    for outlined in outline.attributes[:3]:
-        yield _mark_groups(report, outlined.population)
-        if report.kind != "discovery" and (where := strongest(outlined.attribute, report.names)):
+    for entry in outline.attributes[:3]:
+        yield _mark_groups(report, entry.population)
+        if report.kind != "discovery" and (where := strongest(entry.attribute, report.names)):
             yield _mark_phrases(where)
 
 
-def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
-    attribute, scale, anchor = outlined.attribute, outlined.scale, f"a{number}"
+def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
+    attribute, scale, anchor = entry.attribute, entry.scale, f"a{number}"
     # Labels over everybody are in a table of their own; one by one they are shown only if they have strata.
     shown = attribute.findings if report.labels is None or report.explanatory else attribute.inside
     tree = tree_view(report, attribute, scale)
@@ -67,11 +67,11 @@ def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
     in_tree = {node.part.context: f"{anchor}-t-{i}" for i, node in nodes}
     return {
         "anchor": anchor,
-        "outlined": outlined,
+        "entry": entry,
         "about": attribute,
         "forest": findings_view(attribute, shown, scale),
-        "population": _finding(report, outlined.population, attribute.population, f"{anchor}-p"),
-        "labels": label_view(outlined, report.names) if report.labels is not None else None,
+        "population": _finding(report, entry.population, attribute.population, f"{anchor}-p"),
+        "labels": label_view(entry, report.names) if report.labels is not None else None,
         "findings": [
             _finding(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
             | {"in_tree": in_tree.get(f.context)}
@@ -84,23 +84,23 @@ def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
 # Findings -----------------------------------------------------------------------------------------------------------
 
 
-def _finding(report: Report, outlined: FindingOutline, population: Finding, anchor: str) -> View:
+def _finding(report: Report, entry: FindingOutline, population: Finding, anchor: str) -> View:
     """Return everything the page shows of a finding, or of the population."""
     return {
         "anchor": anchor,
         "in_tree": None,
-        "outlined": outlined,
-        "finding": outlined.finding,
-        "sentence": _mark_groups(report, outlined),
-        "table": plot_table(outlined.finding.table, report.settings.min_size),
-        "facts": list(_facts(report, outlined, population)),
-        "strata": strata_view(report, outlined.finding, outlined.scale),
+        "entry": entry,
+        "finding": entry.finding,
+        "sentence": _mark_groups(report, entry),
+        "table": plot_table(entry.finding.table, report.settings.min_size),
+        "facts": list(_facts(report, entry, population)),
+        "strata": strata_view(report, entry.finding, entry.scale),
     }
 
 
-def _mark_groups(report: Report, outlined: FindingOutline) -> list[tuple[str, str]]:
+def _mark_groups(report: Report, entry: FindingOutline) -> list[tuple[str, str]]:
     """Return the sentence of a finding in pieces: those that name its two groups are marked ``a`` and ``b``."""
-    return _mark_phrases(outlined.sentence, group_phrases(outlined.finding, report.names))
+    return _mark_phrases(entry.sentence, group_phrases(entry.finding, report.names))
 
 
 def _mark_phrases(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -114,21 +114,21 @@ def _mark_phrases(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str
     return [*pieces, (typeset(text), "")]
 
 
-def _facts(report: Report, outlined: FindingOutline, population: Finding) -> Iterator[Fact]:
+def _facts(report: Report, entry: FindingOutline, population: Finding) -> Iterator[Fact]:
     """Yield what is known of a finding: its name, its value, and small print."""
-    finding, scale = outlined.finding, outlined.scale
+    finding, scale = entry.finding, entry.scale
     if finding.effect is not None:
         name = capitalise(metric_label(report, finding.metric))
-        yield name, scale.estimate(finding.effect), _intervals(report, outlined)
+        yield name, scale.estimate(finding.effect), _intervals(report, entry)
         yield from _gap(report, finding)
-        yield from _ratios(report, outlined)
+        yield from _ratios(report, entry)
         yield _certainty(report, finding)
-    yield capitalise(report.names.people), count(finding.size), outlined.share
-    yield from _against(outlined, population)
+    yield capitalise(report.names.people), count(finding.size), entry.share
+    yield from _against(entry, population)
 
 
-def _intervals(report: Report, outlined: FindingOutline) -> str:
-    finding, scale = outlined.finding, outlined.scale
+def _intervals(report: Report, entry: FindingOutline) -> str:
+    finding, scale = entry.finding, entry.scale
     shown = f"{scale.interval(finding.interval)} simultaneous"
     if report.reuse is None:
         return f"{shown}; single {scale.interval(finding.interval_single)}"
@@ -157,20 +157,20 @@ def _order(report: Report, table: CountTable, sign: str) -> str:
     return f"{compared} {sign} {reference}"
 
 
-def _ratios(report: Report, outlined: FindingOutline) -> Iterator[Fact]:
+def _ratios(report: Report, entry: FindingOutline) -> Iterator[Fact]:
     """Yield the ratio of two groups' rates, and the lowest impact ratio where the output is a selection."""
-    finding = outlined.finding
-    if outlined.ratio is not None and isinstance(finding.table, CountTable):
-        ratio, bounds = outlined.ratio
+    finding = entry.finding
+    if entry.ratio is not None and isinstance(finding.table, CountTable):
+        ratio, bounds = entry.ratio
         interval = "" if finding.ratio_interval is None else f"{bounds} single; "
         yield "Ratio", ratio, interval + _order(report, finding.table, "÷")
     if (impact := lowest_impact(report, finding)) is not None:
         yield "Impact ratio", impact.ratio, f"{impact.groups}; {impact.fact}"
 
 
-def _against(outlined: FindingOutline, whole: Finding) -> Iterator[Fact]:
+def _against(entry: FindingOutline, whole: Finding) -> Iterator[Fact]:
     """Yield the effect over everybody beside that in a context."""
-    finding, scale = outlined.finding, outlined.scale
+    finding, scale = entry.finding, entry.scale
     alike = (whole.metric, whole.label) == (finding.metric, finding.label)
     if len(finding.context) == 0 or not alike or not whole.effect or finding.effect is None:
         return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """A finding to be put in words, with what the words depend on.
+    """A finding that needs words, and what they depend on.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Case:
     def times(self) -> str:
         """Return ``those with sex = Male 6.2 times as often, against 2.8 times in the whole population``.
 
-        Where a rate is 0 there is no such number, and the gap is told.
+        Where a rate is 0 there is no such number, and it is the gap.
         """
         table, (a, b) = self._counts, _two_rates(self.finding)
         times, usual = _times(a, b), None
@@ -139,7 +139,7 @@ class Case:
         return words if usual is None else f"{words}, against {_times_number(usual)} times in the whole population"
 
     def share_range(self) -> str | None:
-        """Return from where to where the share of the output runs that varies most; None where it cannot be said."""
+        """Return from where to where the share of the output runs that varies most; None where there is none."""
         table = self.finding.table
         groups = choose_groups(table, self.least) if isinstance(table, CountTable) else ()
         if not isinstance(table, CountTable) or len(groups) < 2:

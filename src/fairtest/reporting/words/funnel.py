@@ -56,20 +56,20 @@ def significant_word(report: Report) -> str:
 # Left out ---------------------------------------------------------------------------------------------------------
 
 
-def _not_significant(report: Report) -> int:
+def _count_not_significant(report: Report) -> int:
     return max(report.tested - report.significant, 0)
 
 
-def _not_reported(report: Report) -> int:
+def _count_not_reported(report: Report) -> int:
     return max(report.significant - report.reported, 0)
 
 
 def left_out_line(report: Report) -> str:
     """Return in a line what of the tested is not reported: it adds up with the funnel."""
     parts = []
-    if weak := _not_significant(report):
+    if weak := _count_not_significant(report):
         parts.append(f"{plural(weak, 'hypothesis', 'hypotheses')} not {significant_word(report)}")
-    if covered := _not_reported(report):
+    if covered := _count_not_reported(report):
         parts.append(f"{count(covered)} {significant_word(report)} but no stronger than a group that contains them")
     if people := max((a.left_out for a in report.attributes), default=0):
         parts.append(f"{report.names.number_of(people)} with a value missing")
@@ -83,13 +83,13 @@ def left_out(report: Report) -> list[tuple[str, str]]:
 
 def _hypotheses(report: Report) -> Iterator[tuple[str, str]]:
     people, significant = report.names.people, significant_word(report)
-    if weak := _not_significant(report):
+    if weak := _count_not_significant(report):
         why = f"no link seen, or not enough {people} to see one"
         if report.explanatory:
             alike = alike_words(report.explanatory, report.names)
             why += f"; groups of {people} with {alike} count here too, and are shown below"
         yield plural(weak, "hypothesis", "hypotheses"), f"not {significant}: {why}"
-    if covered := _not_reported(report):
+    if covered := _count_not_reported(report):
         them = "it" if covered == 1 else "them"
         why = f"{significant}, but no stronger than a larger group that contains {them}, or not visibly so"
         if copies := sum(f.folded for f in report.findings):

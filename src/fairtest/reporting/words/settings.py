@@ -21,11 +21,11 @@ def settings_lines(report: Report) -> Iterator[tuple[str, str]]:
     sizes = f"{count(data.rows)} rows; training {count(data.train)}, test {count(data.test)}"
     yield "Data", f"{clean_line(data.name)}, {sizes}"
     yield "Fingerprint", data.fingerprint
-    yield "Settings", " · ".join(_pairs(report.settings))
+    yield "Settings", " · ".join(_name_settings(report.settings))
     for attribute in report.attributes:
-        yield report.names.column(attribute.name), " · ".join(_roles(report, attribute))
+        yield report.names.column(attribute.name), " · ".join(_name_roles(report, attribute))
     if report.labels is not None:
-        _, *others = _pairs(report.labels)
+        _, *others = _name_settings(report.labels)
         yield "Labels", " · ".join([count(report.labels.number), *others])
     libraries = "".join(f", {name} {version}" for name, version in report.versions)
     yield "Version", f"FairTest {report.version}, report schema 1{libraries}"
@@ -33,13 +33,13 @@ def settings_lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "Repeat it", report.repeat
 
 
-def _pairs(settings: Settings | LabelSettings) -> Iterator[str]:
+def _name_settings(settings: Settings | LabelSettings) -> Iterator[str]:
     for name, value in asdict(settings).items():
         if value is not None:
             yield f"{name.replace('_', ' ')} {f'{value:.6g}' if isinstance(value, float) else value}"
 
 
-def _roles(report: Report, attribute: AttributeReport) -> Iterator[str]:
+def _name_roles(report: Report, attribute: AttributeReport) -> Iterator[str]:
     yield f"metric {metric_name(report, attribute.metric)}"
     if attribute.reference is not None:
         yield f"reference group {level_words(attribute.reference)}"
