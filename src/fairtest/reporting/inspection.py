@@ -32,7 +32,7 @@ class InspectedColumn:
 
 @dataclass(frozen=True)
 class Pair:
-    """The metric that a protected attribute and an output would get, in a word and in a few."""
+    """The metric for a protected attribute and an output: its name, and what it measures."""
 
     protected: str
     output: str

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from fairtest.model.rates import Rate
 
 _FURTHEST = 3.0
-"""How far a bound may be from the effects, in multiples of their distance from no link; others leave the axis."""
+"""How far a bound may be from the effects, in multiples of their distance from no link, to be on the axis."""
 _ENOUGH = 30
 """An axis of rates makes room for the intervals of groups with at least so many people."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A mark on an axis; those in the middle make way on a narrow screen."""
+    """A tick of an axis; a narrow screen leaves out those that are not at an end."""
 
     at: float
     label: str
@@ -101,7 +101,7 @@ def number_axis(groups: Sequence[Group]) -> Axis:
 
 
 def effect_axis(parts: Sequence[Finding | Stratum | Tested], scale: Scale) -> Axis | None:
-    """Return an axis for effects on one scale, or None where none is defined; bounds very far out leave it."""
+    """Return an axis for effects on one scale, None where no effect is defined; bounds very far out are beyond it."""
     effects = [scale.at(part.effect) for part in parts if part.effect is not None]
     if not effects:
         return None

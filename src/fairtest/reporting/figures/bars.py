@@ -125,7 +125,7 @@ def _column(per_cent: float, plot: int) -> int:
 
 
 def _draw_ticks(axis: Axis, plot: int) -> str:
-    """Return the labels of an axis, those that have room: that of no link and the ends come first."""
+    """Return as many labels of an axis as have room: first that of no link, then those of the ends."""
     cells = [" "] * plot
     at_zero = [tick for tick in axis.ticks if tick.at == axis.zero]
     for tick in (*at_zero, axis.ticks[0], axis.ticks[-1], *axis.ticks):

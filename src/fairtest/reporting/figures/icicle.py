@@ -30,21 +30,21 @@ _LETTER = 0.75
 
 @dataclass(frozen=True)
 class TreeCell:
-    """Where a node stands: its left side and its width in per cent, and its row."""
+    """The rectangle of a node: its left side and its width in per cent, and its row."""
 
     left: float
     width: float
     row: int
 
     def shorten(self, words: str) -> str:
-        """Return as much of some words as has room in the cell; nothing where that is next to nothing."""
+        """Return as much of some words as fits in the cell; nothing where only a few letters would."""
         letters = int(self.width / _LETTER) - 1
         return words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """Which of the steps of colour an effect gets: from none to the strongest, or for each direction its own.
+    """Steps of colour for effects: from none to the strongest, or for each direction its own.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Ramp:
 
 
 def ramp_of(nodes: Sequence[Node], *, signed: bool) -> Ramp:
-    """Return equal steps up to the strongest effect that is significant, a round number each."""
+    """Return a ramp whose equal steps reach the strongest significant effect; a step is a round number."""
     strongest = max((abs(n.part.effect or 0.0) for n in nodes if n.part.significant), default=0.0)
     step = strongest / (STEPS // 2 if signed else STEPS)
     return Ramp(round_up(step, _ROUND) if 0 < step < math.inf else 0.0, signed)
@@ -97,7 +97,7 @@ class Icicle:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """What sets each context apart from the one it hangs under."""
+        """What each context adds to the one above it, in words."""
         return "Everyone", *(_own_words(node, self.nodes[node.parent]) for node in self.nodes[1:])
 
     @cached_property
@@ -118,12 +118,12 @@ class Icicle:
 
     @cached_property
     def cells(self) -> list[TreeCell]:
-        """Where each node stands."""
+        """The cell of each node."""
         return cells_of(self.nodes)
 
     @property
     def rings(self) -> list[TreeCell]:
-        """Where the findings stand, which have a ring around them."""
+        """The cells of the findings, which have a ring around them."""
         return [cell for cell, number in zip(self.cells, self.findings, strict=True) if number is not None]
 
 
@@ -144,7 +144,7 @@ def _own_words(node: Node, parent: Node) -> str:
 
 
 def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
-    """Return where each node stands; children that overlap, and so are too wide together, are narrowed alike."""
+    """Return the cell of each node; children that overlap, and so are too wide together, are narrowed alike."""
     whole = max(nodes[0].part.size, 1)
     cells = [TreeCell(0.0, 100.0, 0)]
     taken = [0.0]

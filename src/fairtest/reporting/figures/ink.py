@@ -1,4 +1,4 @@
-"""Colours of a terminal: they repeat what words and shapes already say, and vanish where they are not wanted."""
+"""Colours of a terminal. They only repeat what words and shapes say, so that nothing is lost without them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Ink:
     color: bool
 
     def strong(self, text: str) -> str:
-        """Return the answer, or a heading."""
+        """Return text as an answer or a heading."""
         return self._style("1", text)
 
     def soft(self, text: str) -> str:
-        """Return what stands back: rules and axes."""
+        """Return text in the background: rules and axes."""
         return self._style("2", text)
 
     def first(self, text: str) -> str:

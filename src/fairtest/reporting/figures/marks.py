@@ -1,4 +1,4 @@
-"""Where the marks of a figure stand on its axis: intervals, boxes and fitted lines, in per cent."""
+"""The marks of a figure: positions of intervals, boxes and fitted lines on an axis, in per cent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 FEW = 20
-"""Of fewer people no box is drawn where boxes stand side by side."""
+"""The fewest people for whom a box is drawn among others."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class StandingBox:
 
 
 def mark_effect(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> IntervalMark | None:
-    """Return where an effect and its interval stand, or None where there is no effect."""
+    """Return the mark of an effect and its interval, or None where there is no effect."""
     if part.effect is None:
         return None
     dot = axis.at(scale.at(part.effect))
@@ -64,7 +64,7 @@ def mark_effect(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> I
 
 
 def mark_rate(rate: Rate | None, axis: Axis) -> IntervalMark | None:
-    """Return where a rate and its interval stand; None for a group without people."""
+    """Return the mark of a rate and its interval; None for a group without people."""
     if rate is None:
         return None
     low, high = rate.interval
@@ -72,7 +72,7 @@ def mark_rate(rate: Rate | None, axis: Axis) -> IntervalMark | None:
 
 
 def mark_box(group: Group, axis: Axis) -> BoxMark | None:
-    """Return where the box of a group stands, or None where it has too few people for one."""
+    """Return the box of a group, or None where it has too few people for one."""
     if group.quantiles is None or group.reach is None or group.mean is None:
         return None
     low, high = group.reach
@@ -81,7 +81,7 @@ def mark_box(group: Group, axis: Axis) -> BoxMark | None:
 
 
 def mark_large_box(group: Group, axis: Axis) -> BoxMark | None:
-    """Return where the box of a group stands in a figure of boxes only: a few people have none."""
+    """Return the box of a group in a figure of boxes only, where groups of a few people have none."""
     return mark_box(group, axis) if group.size >= FEW else None
 
 

@@ -42,7 +42,7 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class Forest:
-    """Effects with their intervals on one axis; ``reference`` is where the dotted line stands, if there is one."""
+    """Effects with their intervals on one axis; ``reference`` is the position of the dotted line, if there is one."""
 
     axis: Axis
     scale: Scale
@@ -50,7 +50,7 @@ class Forest:
     reference: float | None
 
     def mark(self, row: ForestRow) -> IntervalMark | None:
-        """Return where the mark of a row stands."""
+        """Return the mark of a row."""
         return mark_effect(row.part, self.axis, self.scale)
 
     def numbers(self, row: ForestRow) -> str:
@@ -73,7 +73,7 @@ def plot_effects(rows: Sequence[ForestRow], scale: Scale, everybody: float | Non
 
 
 def plot_findings(attribute: AttributeReport, rows: Sequence[ForestRow], scale: Scale) -> Forest | None:
-    """Return a forest of an attribute's findings, everyone first; labels have no effect over all of them to show."""
+    """Return a forest of an attribute's findings, everyone first; of labels, each of which has its own, without it."""
     if attribute.labels:
         return plot_effects(rows, scale)
     everyone = attribute.population
@@ -118,7 +118,7 @@ class RatePlot:
         return (1, 0) if len(self.rates) == 2 else range(len(self.rates))
 
     def mark(self, group: int) -> IntervalMark | None:
-        """Return where the mark of a group stands."""
+        """Return the mark of a group."""
         return mark_rate(self.rates[group], self.axis)
 
     def look(self, group: int) -> str:

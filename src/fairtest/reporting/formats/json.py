@@ -1,4 +1,4 @@
-"""The report as JSON, schema 1: every number behind the other forms, for programs to read."""
+"""The report as JSON, schema 1: every number behind the other formats, for programs to read."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _pick(source: Any, *names: str) -> dict[str, Any]:
 
 
 def _reuse(report: Report, reuse: Reuse) -> dict[str, Any]:
-    """Return where a reusable test set stands, with what that means in words."""
+    """Return the state of a reusable test set, and what it means in words."""
     return asdict(reuse) | {"numbers": reuse_numbers(report), "promise": reuse_promise(report, reuse)}
 
 

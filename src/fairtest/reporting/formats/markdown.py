@@ -31,7 +31,7 @@ _CALLS = re.compile(r"([@#])(?=\w)")
 
 
 def render_markdown(report: Report) -> str:
-    """Return the report as GitHub's Markdown; values of the data stand in it as plain text, whatever they are."""
+    """Return the report as GitHub's Markdown; values of the data are shown as plain text, whatever they are."""
     outline = outline_of(report)
     first = "looked at" if report.explains is None else "asked about again"
     steps = zip(outline.funnel, (first, "tested", "significant", "reported"), strict=True)

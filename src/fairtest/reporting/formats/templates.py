@@ -21,7 +21,7 @@ from fairtest.reporting.words.simpson import split_title
 
 
 def fill_template(name: str, **values: Any) -> str:
-    """Return a template with its values; what they hold is escaped."""
+    """Return the text of a template with its values filled in; text among them is escaped."""
     return str(_templates().get_template(name).render(values))
 
 
@@ -31,7 +31,7 @@ def p_number(p: float | None) -> str:
 
 
 def xml(text: str) -> Markup:
-    """Return text for a file of XML, quotes by name."""
+    """Return text escaped for an XML file."""
     return Markup(escape(text))
 
 

@@ -243,7 +243,7 @@ class _TextWriter:
         yield from map(self.ink.strong, self.wrap(text, rest=rest))
 
     def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
-        """Return text on lines of at most the width; what belongs together stays together."""
+        """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
         kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
         lines = textwrap.wrap(
             kept,
@@ -262,7 +262,7 @@ def _heading_of(finding: Finding) -> str:
 
 
 def _measured_words(report: Report, part: Finding | Stratum, scale: Scale, name: str) -> str:
-    """Return the p-value, or that a test set which is used again confirms a link, and the simultaneous interval."""
+    """Return the p-value (of a reusable test set: whether it confirms the link) and the simultaneous interval."""
     if part.effect is None:
         return f"{name} is undefined"
     reused = report.reuse is not None and isinstance(part, Finding)

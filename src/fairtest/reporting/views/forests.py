@@ -57,7 +57,7 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
 
 
 def _overall(finding: Finding) -> Tested | None:
-    """Return the gap of everybody together, where it is on the same scale as the one given the strata."""
+    """Return the gap over all strata together, if it is on the scale of the effect given the strata; else None."""
     if finding.gap is None or reported_metric(finding.metric).compares != "difference":
         return None
     # It describes; whether there is a link is tested given the strata.
@@ -65,7 +65,7 @@ def _overall(finding: Finding) -> Tested | None:
 
 
 def _strata_rows(report: Report, finding: Finding, given: str) -> Iterator[tuple[ForestRow, str]]:
-    """Yield the rows of the forest, and what is said of each besides its numbers."""
+    """Yield the rows of the forest, each with a verdict in words."""
     who = "Everyone" if len(finding.context) == 0 else "This group"
     if (overall := _overall(finding)) is not None:
         row = ForestRow(f"{who}, all together", overall, whole=True)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 View = dict[str, Any]
 Fact = tuple[str, str, str]
 _LONG, _MANY = 5, 50
-"""From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""
+"""How many findings it takes for controls that filter and sort them, and for drawing only those in sight."""
 
 
 def page_view(report: Report) -> View:
-    """Return everything that the templates of a page or a notebook name."""
+    """Return the values of the templates of a page or a notebook."""
     outline = outline_of(report)
     attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(outline.attributes, 1)]
     number = sum(len(a["findings"]) for a in attributes)
@@ -50,7 +50,7 @@ def page_view(report: Report) -> View:
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
+    """Yield the text below the headline: of a few attributes the whole population, and where the link is strongest."""
     report = outline.report
     for entry in outline.attributes[:3]:
         yield _mark_groups(report, entry.population)

@@ -106,7 +106,7 @@ class Case:
         )
 
     def gap(self) -> str:
-        """Return the gap, or how many times as often where only that sets the context apart."""
+        """Return the gap; or how many times as often, where the gap is the usual one and only the ratio is larger."""
         a, b = _two_rates(self.finding)
         gap = f"a gap of {_points(a, b, _decimals(a, b))} points"
         if not self.significant:
@@ -231,7 +231,7 @@ def _two_rates(finding: Finding) -> tuple[float, float]:
 
 
 def _decimals(a: float, b: float) -> int:
-    """Return how many decimals two rates and their gap get: so many that they subtract, but at most one."""
+    """Return how many decimals two rates and their gap get: one if whole numbers would not add up, else none."""
     whole = abs(round(100 * a) - round(100 * b))
     return 1 if need_decimals([a, b]) or whole != round(100 * abs(a - b)) else 0
 
@@ -249,7 +249,7 @@ def _times_number(times: float) -> str:
 
 
 def _first_and_last(table: GroupTable, least: int) -> tuple[Group, Group] | None:
-    """Return the first and the last group that are large enough to be named, or else that have people."""
+    """Return the first and the last group that are large enough to be named, or else that have a mean."""
     known = [group for group in table.rows if group.mean is not None]
     if _is_binned(table):
         known = _choose_large(known, max(least, FEW))

@@ -49,7 +49,7 @@ def _first_step(report: Report) -> tuple[int, str]:
 
 
 def significant_word(report: Report) -> str:
-    """Return what a link is called that passed the test: a test set that is used again does no more than confirm."""
+    """Return the word for a link that passed the test; a reusable test set only confirms."""
     return "significant" if report.reuse is None else "confirmed"
 
 
@@ -65,7 +65,7 @@ def _count_not_reported(report: Report) -> int:
 
 
 def left_out_line(report: Report) -> str:
-    """Return in a line what of the tested is not reported: it adds up with the funnel."""
+    """Return in a line how many tested hypotheses are not reported; the numbers add up with the funnel."""
     parts = []
     if weak := _count_not_significant(report):
         parts.append(f"{plural(weak, 'hypothesis', 'hypotheses')} not {significant_word(report)}")

@@ -1,4 +1,4 @@
-"""The answer of a whole report in a sentence, and what to say of nothing."""
+"""The answer of a whole report in a sentence, also where nothing was found."""
 
 from __future__ import annotations
 

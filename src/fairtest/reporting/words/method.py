@@ -1,4 +1,4 @@
-"""How sure a report is and how it came about: what its tests reuse_promise, on whom, and corrected how."""
+"""How sure a report is and how it came about: what its tests promise, who was tested, what was corrected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def measured_set(report: Report) -> str:
 
 
 def share_of(report: Report, finding: Finding) -> float | None:
-    """Return what part of the set that was measured a group is."""
+    """Return the share of a group in the set that was measured."""
     people = report.data.test if report.reuse is None else report.data.train
     return finding.size / people if people else None
 
@@ -143,7 +143,7 @@ def _correction_words(report: Report) -> str:
 
 
 def _sharpness_words(report: Report) -> str:
-    """Return why a link is called clear though its interval has no link in it; empty where that does not happen."""
+    """Return why a link can be clear though its interval includes no link; empty where none is."""
     found = (*report.populations, *report.findings)
     parts: list[Finding | Stratum] = [*found, *(stratum for finding in found for stratum in finding.strata)]
     clear = [part.interval for part in parts if is_clear(part, report.settings.level)]
@@ -160,7 +160,7 @@ def _sharpness_words(report: Report) -> str:
 
 
 def reuse_numbers(report: Report) -> str:
-    """Return of whom the numbers are, and what the test set adds."""
+    """Return which people the numbers describe, and what the test set adds."""
     data = report.data
     return (
         f"The groups were chosen on {report.names.number_of(data.train)}, and the shares, tables and estimates shown "

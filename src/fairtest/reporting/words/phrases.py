@@ -1,4 +1,4 @@
-"""Parts of sentences: attributes, groups, contexts, and the rates they are quoted with."""
+"""Parts of sentences: attributes, groups and contexts, and which of them a sentence names."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
 
 
 def bin_words(attribute: str, name: Level, names: Names) -> str:
-    """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
+    """Return a bin in words; a range names its attribute already, a single value does not."""
     words, called = level_words(name), names.column(attribute)
     if not is_bin(attribute, name):
         return f"{called} {words}"

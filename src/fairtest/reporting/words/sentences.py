@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
 
 _FEW = 30
-"""A group of fewer people is named as the reason why a stratum says nothing."""
+"""Where a stratum shows no link, a group of fewer people than this is given as the reason."""
 _AGAINST_TOLERANCE = {
     Outcome.ABOVE: "the disparity is beyond it",
     Outcome.BELOW: "the disparity is within it",
@@ -57,7 +57,7 @@ def sentence(
 
 
 def sentence_of(report: Report, attribute: AttributeReport, finding: Finding) -> str:
-    """Return the sentence that a finding brings along, or else one made from the report around it."""
+    """Return the sentence of a finding: its own, or one made from the report where it has none."""
     return finding.sentence or sentence(
         finding,
         attribute.population,
@@ -128,7 +128,7 @@ def is_clear(part: Finding | Stratum, level: float) -> bool:
 
 
 def stratum_words(report: Report, stratum: Stratum) -> str:
-    """Return in a few words what one stratum says."""
+    """Return in a few words what one stratum shows."""
     if report.reuse is not None:
         return "of the training set, not tested"
     if stratum.effect is None:
