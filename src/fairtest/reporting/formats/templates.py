@@ -32,6 +32,7 @@ def p_number(p: float | None) -> str:
 
 def xml(text: str) -> Markup:
     """Return text escaped for an XML file."""
+    # Autoescape would write quotes as other entities, and files that are kept would change from version to version.
     return Markup(escape(text))
 
 
@@ -52,7 +53,7 @@ _CONSTANTS = {
 }
 
 
-@cache
+@cache  # reading the templates takes longer than filling them
 def _templates() -> Environment:
     made = Environment(
         loader=PackageLoader("fairtest.reporting"),
