@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import FlagColumn, HashedColumn
+from fairtest.data.table import FlagColumn, HashedColumn, row_spans
 from fairtest.types import Kind, day_number
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 MANY = 20_000
 MISSING = np.uint64(0x9AE16A3B2F90404F)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
@@ -50,9 +50,9 @@ def fingerprint(table: Table) -> str:
     with np.errstate(over="ignore"):
         for rows in _row_hashes(table):
             total += rows.sum(dtype=np.uint64)
-            crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
+            crossed ^= np.bitwise_xor.reduce(mix_bits(rows + GOLDEN))
         names = sum(_name_hashes(table), np.uint64(0))
-        shape = _mixed(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + names)
+        shape = mix_bits(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + names)
         return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
 
 
@@ -79,15 +79,14 @@ def _row_hashes(table: Table) -> Iterator[NDArray[np.uint64]]:
     names = _name_hashes(table)
     salted = [_level_hashes(column, salt) for column, salt in zip(table.columns.values(), names, strict=True)]
     with np.errstate(over="ignore"):
-        for start in range(0, table.n_rows, BLOCK):
-            stop = min(start + BLOCK, table.n_rows)
+        for start, stop in row_spans(table.n_rows, BLOCK):
             rows = np.zeros(stop - start, dtype=np.uint64)
             for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
                 if isinstance(column, FlagColumn):
                     _add_flags(rows, column, start, hashes)
                 else:
                     rows += _column_hashes(column.slice(start, stop), salt, hashes)
-            yield _mixed(rows)
+            yield mix_bits(rows)
 
 
 def _name_hashes(table: Table) -> list[np.uint64]:
@@ -97,13 +96,13 @@ def _name_hashes(table: Table) -> list[np.uint64]:
 def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the hash of each row's value, salted with the column's name."""
     if isinstance(column, HashedColumn):
-        return _mixed(column.bits ^ salt)
+        return mix_bits(column.bits ^ salt)
     if column.sets is not None:
         return _set_hashes(column.sets, salt)
     if column.codes is not None:
         return hashes.take(column.codes)  # −1 is the last: missing
     assert column.values is not None
-    return _mixed(number_bits(column.values) ^ salt)
+    return mix_bits(number_bits(column.values) ^ salt)
 
 
 def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
@@ -112,9 +111,9 @@ def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
     rows = np.repeat(np.arange(sets.ends.size), np.diff(sets.ends, prepend=0))
     row, item = np.divmod(np.unique(rows * kinds + sets.codes), kinds)
     totals = np.full(sets.ends.size, salt)
-    np.add.at(totals, row, _mixed(_levels_bits(sets.items) ^ salt)[item])
+    np.add.at(totals, row, mix_bits(_levels_bits(sets.items) ^ salt)[item])
     totals[sets.missing] = MISSING ^ salt
-    return _mixed(totals)
+    return mix_bits(totals)
 
 
 def _add_flags(rows: NDArray[np.uint64], column: FlagColumn, start: int, hashes: NDArray[np.uint64]) -> None:
@@ -130,7 +129,7 @@ def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
     if column.kind is Kind.NUMERIC:
         return np.empty(0, dtype=np.uint64)
     bits = np.append(_levels_bits(column.levels), MISSING)
-    return _mixed(bits ^ salt)
+    return mix_bits(bits ^ salt)
 
 
 def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
@@ -176,7 +175,7 @@ def _words(texts: list[bytes], width: int) -> NDArray[np.uint64]:
     hashes = np.array([len(text) for text in texts], dtype=np.uint64)
     with np.errstate(over="ignore"):
         for word in range(padded.shape[1]):
-            hashes = _mixed((hashes ^ padded[:, word]) + _GOLDEN)
+            hashes = mix_bits((hashes ^ padded[:, word]) + GOLDEN)
     return hashes
 
 
@@ -184,7 +183,7 @@ def _hash_bytes(text: bytes) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the splitmix64 finaliser of each number: every bit of the input moves every bit of the output."""
     mixed = values ^ (values >> _S30)
     mixed *= _FIRST

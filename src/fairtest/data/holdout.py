@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.fingerprint import GOLDEN, mix_bits
 from fairtest.data.streaming.order import values_at_ranks
+from fairtest.data.table import row_spans
 from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
@@ -84,9 +86,9 @@ class Holdout:
             return np.arange(stop - start)
         first, last = self._bounds[number]
         found = [np.empty(0, dtype=np.intp)]
-        for at in range(start, stop, BLOCK):
-            hashes = position_hash(at, min(at + BLOCK, stop), self._seed)
-            found.append(np.flatnonzero((hashes >= first) & (hashes <= last)) + (at - start))
+        for begin, end in row_spans(stop - start, BLOCK):
+            hashes = position_hash(start + begin, start + end, self._seed)
+            found.append(np.flatnonzero((hashes >= first) & (hashes <= last)) + begin)
         return np.concatenate(found)
 
     def _intervals(self) -> list[tuple[np.uint64, np.uint64]]:
@@ -106,26 +108,19 @@ class Holdout:
         return bounds
 
     def _hashes(self) -> Iterator[NDArray[np.uint64]]:
-        for start in range(0, self._n_rows, BLOCK):
-            yield position_hash(start, min(start + BLOCK, self._n_rows), self._seed)
+        for start, stop in row_spans(self._n_rows, BLOCK):
+            yield position_hash(start, stop, self._seed)
 
 
 def position_hash(start: int, stop: int, seed: int) -> NDArray[np.uint64]:
-    """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop`` (the finaliser of SplitMix64).
+    """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop``, as SplitMix64 does.
 
     Every step of it can be undone, so no two rows have the same hash.
     """
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    first = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    z = np.arange(start + 1, stop + 1, dtype=np.uint64)
-    z *= golden
-    z += first
-    z ^= z >> np.uint64(30)
-    z *= np.uint64(0xBF58476D1CE4E5B9)
-    z ^= z >> np.uint64(27)
-    z *= np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return z
+    hashes = np.arange(start + 1, stop + 1, dtype=np.uint64)
+    hashes *= GOLDEN
+    hashes += np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return mix_bits(hashes)
 
 
 class Budget:

@@ -18,7 +18,7 @@ from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import can_stream, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
-from fairtest.model.plans import check_preset
+from fairtest.model.plans import check_preset, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,7 +148,7 @@ class DataSource:
         preset: str | None = None,
     ) -> None:
         check_preset(preset)
-        size = _whole("budget", budget, "the number of test sets")
+        size = check_whole("budget", budget, "DataSource", meaning="the number of test sets")
         self.conf = _inside("conf", conf)
         self.split = bool(split)
         self.reuse = bool(reuse)
@@ -160,7 +160,7 @@ class DataSource:
                 "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
-        self.seed = _whole("seed", seed, "it settles who is in which set", least=0)
+        self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
         kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
@@ -241,14 +241,13 @@ class DataSource:
         """Check that each declared value occurs in its column, and return it as the column has it."""
         found: dict[str, Level] = {}
         for name, value in (values or {}).items():
-            levels = self.table[name].levels
-            match = [v for v in levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
-            match = match or [v for v in levels if str(v) == str(value)]
-            if not match:
+            column = self.table[name]
+            level, levels = column.find_level(value), column.levels
+            if level is None:
                 shown = ", ".join(repr(v) for v in levels[:10]) + (", …" if len(levels) > 10 else "")
                 have = f"its values are {shown}" if levels else "it is numeric"
                 raise InputError(f"{setting(argument, {name: value})}: the column has no such value; {have}.")
-            found[name] = match[0]
+            found[name] = level
         return found
 
     def __repr__(self) -> str:
@@ -315,15 +314,6 @@ def _check_reuse(budget: int, *, split: bool) -> None:
         raise InputError(
             f"reuse=True puts several questions to one test set: say how many with budget=20, say. Got budget={budget}."
         )
-
-
-def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise InputError(
-            f"{the(argument, 'of DataSource')} must be a whole number of at least {least} ({meaning}). "
-            f"Got {value!r} instead."
-        )
-    return int(value)
 
 
 def _inside(argument: str, value: float) -> float:

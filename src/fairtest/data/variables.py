@@ -87,7 +87,7 @@ class Variable:
         What its codes mean. For two levels the second is the one effects are about: the favourable output, the
         group that is compared with the reference. Empty for a plain number.
     combinations
-        For each level, the value of every part.
+        Of crossed columns: the value of every part, for each level.
     lookup
         From the mixed-radix code of the parts to the position in ``levels``.
     scores
@@ -163,7 +163,6 @@ def oriented(column: Column, first: Level | None = None, second: Level | None = 
         kind=column.kind,
         parts=(Part(column.name, column.levels),),
         levels=levels,
-        combinations=tuple((v,) for v in levels),
         lookup=tuple(order.index(i) for i in range(len(order))),
         scores=tuple(i / steps for i in range(len(levels))) if scored else (),
         scale=float(steps) if scored else 1.0,
@@ -233,13 +232,7 @@ def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int,
     """Return a plain number as a variable of bins, in order."""
     seen = gather_numbers(variable.parts[0].blocks(table), rows)
     part = _cut(variable.parts[0], seen, variable.number, bins, distinct)
-    return replace(
-        variable,
-        parts=(part,),
-        levels=part.levels,
-        combinations=tuple((v,) for v in part.levels),
-        lookup=tuple(range(len(part.levels))),
-    )
+    return replace(variable, parts=(part,), levels=part.levels, lookup=tuple(range(len(part.levels))))
 
 
 def _cut(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:

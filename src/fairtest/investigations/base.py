@@ -178,9 +178,12 @@ class Investigation(ABC):
             protected = protected_variable(self.source, names)
             chosen = named.get(protected.name, self._usual_metric(protected))
             metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output_kind))
-            contextual = self.contexts_for(protected)
-            questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
+            questions.append(self._question(protected, metric))
         return tuple(questions)
+
+    def _question(self, protected: Variable, metric: Metric) -> Question:
+        contextual = self.contexts_for(protected)
+        return Question(protected, self.output, self.strata, metric, contextual, self.everyone)
 
     def _usual_metric(self, protected: Variable) -> Metric | None:  # noqa: ARG002 - for others to say
         """Return the metric where the user names none and the kinds alone should not decide."""

@@ -35,12 +35,12 @@ def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
     """Return a protected attribute; several names are crossed into one."""
-    columns = [_varying(source, name, "protected attribute") for name in names]
+    columns = [_varying_column(source, name, "protected attribute") for name in names]
     if len(columns) == 1:
         column = columns[0]
         if column.kind is Kind.NUMERIC:
             return numeric(column)
-        few_levels(column, "protected attribute")
+        check_few_levels(column, "protected attribute")
         return oriented(column, first=reference_group(source, column))
     for column in columns:
         if column.kind is Kind.NUMERIC:
@@ -48,16 +48,16 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
                 f"The protected attributes {', '.join(names)} cannot be crossed: {column.name!r} is numeric. Cross "
                 "attributes with levels, or give the number in a few bins as a column of its own."
             )
-        few_levels(column, "protected attribute")
+        check_few_levels(column, "protected attribute")
     return crossed(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 
 def output_variable(source: DataSource, name: str) -> Variable:
     """Return the output."""
-    column = _varying(source, name, "output")
+    column = _varying_column(source, name, "output")
     if column.kind is Kind.NUMERIC:
         return numeric(column)
-    few_levels(column, "output")
+    check_few_levels(column, "output")
     return oriented(column, second=favourable_value(source, column))
 
 
@@ -67,7 +67,7 @@ def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | No
         return None
     parts: list[Part] = []
     for name in names:
-        column = usable(source, name, "explanatory attribute")
+        column = usable_column(source, name, "explanatory attribute")
         if column.kind is Kind.NUMERIC:
             parts.append(binned(column, source.holdout.rows(TRAIN), STRATUM_BINS))
         else:
@@ -87,10 +87,10 @@ def favourable_value(source: DataSource, column: Column) -> Level | None:
         return None
     if column.name in source.favourable:
         return source.favourable[column.name]
-    return value_effects_are_about(column.levels, _level_counts(column))
+    return choose_event(column.levels, _level_counts(column))
 
 
-def value_effects_are_about(levels: Sequence[Level], people: Sequence[int]) -> Level:
+def choose_event(levels: Sequence[Level], people: Sequence[int]) -> Level:
     """Return the one of two values that effects are about where none is declared: True or 1, else the rarer one.
 
     Ties go to the first.
@@ -118,7 +118,7 @@ def _level_counts(column: Column) -> tuple[int, int]:
     return first, second
 
 
-def usable(source: DataSource, name: str, role: str) -> Column:
+def usable_column(source: DataSource, name: str, role: str) -> Column:
     """Return a column that has values and is not an identifier."""
     column = source.table[name]
     if column.kind is Kind.IDENTIFIER:
@@ -131,8 +131,8 @@ def usable(source: DataSource, name: str, role: str) -> Column:
     return column
 
 
-def _varying(source: DataSource, name: str, role: str) -> Column:
-    column = usable(source, name, role)
+def _varying_column(source: DataSource, name: str, role: str) -> Column:
+    column = usable_column(source, name, role)
     if column.constant:
         value = column.number.to_level(find_range(column)[0]) if column.is_number else column.levels[0]
         raise InputError(
@@ -141,7 +141,7 @@ def _varying(source: DataSource, name: str, role: str) -> Column:
     return column
 
 
-def few_levels(column: Column, role: str) -> None:
+def check_few_levels(column: Column, role: str) -> None:
     """Raise if a column has too many levels to be compared."""
     if len(column.levels) > MOST_LEVELS:
         raise InputError(

@@ -92,7 +92,14 @@ def count_levels(column: Column, rows: NDArray[np.intp] | None = None) -> IntArr
     return count_codes(code_blocks(column), len(column.levels), rows)
 
 
+def range_of_blocks(blocks: Iterable[tuple[int, FloatArray]]) -> tuple[float, float] | None:
+    """Return the smallest and the largest number; None where all are missing."""
+    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in blocks if not np.isnan(block).all()]
+    return (float(min(low for low, _ in ends)), float(max(high for _, high in ends))) if ends else None
+
+
 def find_range(column: Column) -> tuple[float, float]:
     """Return the smallest and the largest number of a column that has some."""
-    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in number_blocks(column) if not np.isnan(block).all()]
-    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
+    ends = range_of_blocks(number_blocks(column))
+    assert ends is not None
+    return ends

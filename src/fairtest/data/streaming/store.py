@@ -58,7 +58,7 @@ class ColumnStore:
             assert data is not None
             _append(path, data.astype(encoding.dtype, copy=False))
 
-    def table(self, columns: Collection[str], start: int, stop: int) -> Table:
+    def slice(self, start: int, stop: int, columns: Collection[str]) -> Table:
         """Return the rows from ``start`` to ``stop`` of some columns."""
         return Table(self._name, "parquet", stop - start, {name: self._read(name, start, stop) for name in columns})
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.table import Column, Sets, Table
+from fairtest.data.table import Column, Sets, Table, row_spans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -16,14 +16,8 @@ if TYPE_CHECKING:
 
     from fairtest.data.columns.encoding import Encoding
     from fairtest.data.streaming.parquet import ParquetFiles
+    from fairtest.data.table import RowReader
     from fairtest.types import FloatArray
-
-
-class RowReader(Protocol):
-    """Where the rows of a table are. It can be pickled."""
-
-    def table(self, columns: Collection[str], start: int, stop: int) -> Table:
-        """Return the rows from ``start`` to ``stop`` of some columns."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class EncodedParquet:
     files: ParquetFiles
     encodings: dict[str, Encoding]
 
-    def table(self, columns: Collection[str], start: int, stop: int) -> Table:
+    def slice(self, start: int, stop: int, columns: Collection[str]) -> Table:
         """Return the rows from ``start`` to ``stop`` of some columns."""
         frame = self.files.read(columns, start, stop)
         encoded = {name: self.encodings[name].encode_series(frame[name]) for name in columns}
@@ -85,12 +79,12 @@ class StreamedColumn(Column):
 
     def slice(self, start: int, stop: int) -> Column:
         """Return the rows from ``start`` to ``stop``, in memory."""
-        return self.reader.table([self.name], start, stop)[self.name]
+        return self.reader.slice(start, stop, [self.name])[self.name]
 
     def blocks(self) -> Iterator[tuple[int, Column]]:
         """Return the column in blocks that fit in memory, each with the position of its first row."""
-        for start in range(0, self.n_rows, self.block):
-            yield start, self.slice(start, min(start + self.block, self.n_rows))
+        for start, stop in row_spans(self.n_rows, self.block):
+            yield start, self.slice(start, stop)
 
     def _read_all(self, field: str, dtype: type[Any]) -> NDArray[Any]:
         everybody = np.empty(self.n_rows, dtype=dtype)
