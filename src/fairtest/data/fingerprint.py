@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 BLOCK = 1 << 16
+"""How many rows are hashed at a time."""
 MANY = 20_000
+"""Up to this many texts are hashed one by one with blake2b; more of them, together, with arithmetic on words."""
 MISSING = np.uint64(0x9AE16A3B2F90404F)
+"""Stands for a missing value: an arbitrary pattern, which must never change."""
+# the increment and the two multipliers of SplitMix64 (Steele, Lea and Flood 2014)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -49,6 +53,7 @@ def fingerprint(table: Table) -> str:
     total, crossed = np.uint64(0), np.uint64(0)
     with np.errstate(over="ignore"):
         for rows in _row_hashes(table):
+            # a sum and an exclusive or, neither of which depends on the order of rows
             total += rows.sum(dtype=np.uint64)
             crossed ^= np.bitwise_xor.reduce(mix_bits(rows + GOLDEN))
         names = sum(_name_hashes(table), np.uint64(0))
@@ -146,7 +151,7 @@ def _as_number(level: Level) -> float:
 
 def number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return the bits of each number, one pattern for zero and one for a missing number."""
-    bits = (values + 0.0).view(np.uint64)
+    bits = (values + 0.0).view(np.uint64)  # −0.0 becomes 0.0
     return np.where(np.isnan(values), MISSING, bits)
 
 

@@ -57,6 +57,7 @@ class Holdout:
     """
 
     def __init__(self, n_rows: int, budget: int, train_size: float, seed: int) -> None:
+        # the product may fall short of a whole number by a rounding error: 0.29 of 100 people is 29, not 28
         train = int(np.floor(n_rows * train_size + 1e-9))
         share, extra = divmod(n_rows - train, budget)
         self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
@@ -151,7 +152,7 @@ class Budget:
 
     @property
     def all_sets(self) -> str:
-        """The subject of the sentence that nothing is left, with its verb."""
+        """How the error names the test sets, with its verb: ``both test sets have``."""
         return {1: "the test set has", 2: "both test sets have"}.get(self.size, f"all {self.size} test sets have")
 
     def check(self) -> None:
@@ -185,7 +186,9 @@ class Budget:
 
 
 def set_level(conf: float, budget: int) -> float:
-    """Return the level at which each of the test sets is tested, so that all hold together with ``conf``.
+    """Return the level of each test set with which the answers of all hold together with ``conf``.
+
+    The sets are disjoint, so their errors are independent: 1 − level multiplies (Šidák). Rounding keeps 0.05 at 0.05.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.encode import encode_column
-from fairtest.data.columns.values import as_floats
+from fairtest.data.columns.encoding import as_floats
 from fairtest.data.reading.frames import library_of, raw_column
 from fairtest.data.reading.raw import RawColumn, missing_markers, without_markers
 from fairtest.exceptions import InputError

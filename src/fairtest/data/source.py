@@ -6,9 +6,10 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fairtest.data.cluster import connect, is_cluster
+from fairtest.data.columns.declared import KindOptions
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.reading.readers import read_table
@@ -32,7 +33,7 @@ ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
 
 
-class SourceOptions(TypedDict, total=False):
+class SourceOptions(KindOptions, total=False):
     """Keywords of :class:`DataSource`, for the type checkers of whoever passes them on."""
 
     budget: int
@@ -41,9 +42,6 @@ class SourceOptions(TypedDict, total=False):
     seed: int
     split: bool
     reuse: bool
-    categorical: Sequence[str]
-    numeric: Sequence[str]
-    ordered: Mapping[str, Sequence[Level]] | None
     favourable: Mapping[str, Level] | None
     reference: Mapping[str, Level] | None
     labels: Mapping[str, str | Mapping[Any, str]] | None
@@ -163,7 +161,7 @@ class DataSource:
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
-        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        kinds = KindOptions(categorical=categorical, numeric=numeric, ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
             _check_not_text(**text)
@@ -191,20 +189,15 @@ class DataSource:
         """The level at which each test set, or the next question to a reusable one, is tested."""
         return self.budget.level if isinstance(self.budget, ReusedSet) else set_level(self.conf, self.budget.size)
 
-    def with_columns(
-        self,
-        data: Any,
-        *,
-        categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (),
-        ordered: Mapping[str, Sequence[Level]] | None = None,
-    ) -> DataSource:
+    def with_columns(self, data: Any, **kinds: Unpack[KindOptions]) -> DataSource:
         """Return a source of the same people with more columns, such as a score: the same split, the same budget.
 
         Parameters
         ----------
         data
             The new columns, as a frame or a dictionary, with one row for each person in the order of the source.
+        categorical, numeric, ordered
+            Their kinds, as for the source.
 
         Examples
         --------
@@ -213,7 +206,7 @@ class DataSource:
         >>> list(more.table.columns), more.budget is source.budget
         (['sex', 'hired', 'near'], True)
         """
-        new = read_table(data, categorical=categorical, numeric=numeric, ordered=ordered)
+        new = read_table(data, **kinds)
         if new.n_rows != self.table.n_rows:
             raise InputError(
                 f"The new columns must have a row for each of the {self.table.n_rows:,} people, in the same order. "

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray, Level
 
 RANK_BINS = 256
+"""The most bins that ranks are counted in: see :func:`ranked` for what that costs."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def _plain_number(part: Part, blocks: Callable[[], Iterable[FloatArray]], number
 def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
     """Return the variable whose levels are the combinations of the parts' values that occur."""
     sizes = [len(p.levels) for p in parts]
-    if np.prod(np.asarray(sizes, dtype=float)) > 1e6:
+    if np.prod(np.asarray(sizes, dtype=float)) > 1e6:  # as floats, which do not wrap around
         raise InputError(
             f"Crossing {', '.join(p.column for p in parts)} gives {' × '.join(map(str, sizes))} combinations; at most "
             "a million can be told apart. Name fewer attributes, or ones with fewer values."

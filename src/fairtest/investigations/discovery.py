@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.labels import label_columns, labels_of
 from fairtest.data.source import DataSource
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
 
 TOP_K = 35
+"""How many labels are kept in each context, as in the paper's image tagger."""
 MIN_PEOPLE = 10
 
 
@@ -125,7 +126,7 @@ class Discovery(Investigation):
         missing = int(self.labels.missing.size)
         return (*others, ColumnNote(self.output_name, "labels", "output", reason, missing))
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again; the output is all of its columns."""
         own = {"top_k": self.top_k, "separator": self.separator, "min_people": self.min_people}
         return {**super().arguments(), "output": self.output.columns, **own}

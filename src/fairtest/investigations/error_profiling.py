@@ -155,7 +155,7 @@ class ErrorProfiling(Investigation):
             among=None if among is None else (among.value, among.other),
         )
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again; a function is no data, and only named."""
         given = {"error": self.asked_error, "notion": self.notion}
         if callable(self.asked_error):

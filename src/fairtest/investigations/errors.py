@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
     StandIns: TypeAlias = tuple[Level, ...] | None
+    MakeProfile: TypeAlias = Callable[[Prediction, str], Profile]
 
 OwnError: TypeAlias = Callable[[Any, Any], Any]
 
@@ -57,15 +58,15 @@ def by_error(prediction: Prediction, error: str | OwnError | None) -> tuple[str,
     chosen = {"logloss": "log-loss", "mae": "absolute", "mse": "squared"}.get(chosen, chosen)
     if chosen not in ERRORS:
         raise unknown_name("error", error, ERRORS, hint=in_python("A function of (prediction, truth) is possible too."))
-    return chosen, ERRORS[chosen](prediction)
+    return chosen, ERRORS[chosen](prediction, setting("error", chosen))
 
 
-def _class(prediction: Prediction) -> Profile:
+def _class(prediction: Prediction, wanted: str) -> Profile:
     name = f"error of {prediction.name}"
-    if len(prediction.labels(setting("error", "class"))) != 2:
+    if len(prediction.labels(wanted)) != 2:
         variable = check_varies(prediction.judge_right((CORRECT, INCORRECT)), name)
         return Profile(variable, name, prediction.name_columns("whether {predicted} is {truth}"), outcomes=JUDGEMENTS)
-    negative, positive = prediction.negative_and_positive(setting("error", "class"))
+    negative, positive = prediction.negative_and_positive(wanted)
 
     def judgement(predicted: Level, truth: Level) -> str:
         if same_label(predicted, truth):
@@ -84,8 +85,7 @@ def explain_mistakes(prediction: Prediction, positive: Level) -> str:
     return f"a false positive is {wrong} where {truth} is not, a false negative the reverse"
 
 
-def _confusion(prediction: Prediction) -> Profile:
-    wanted = setting("error", "confusion")
+def _confusion(prediction: Prediction, wanted: str) -> Profile:
     name = f"{prediction.name} → {prediction.truth.name}"
     prediction.labels(wanted)  # raises where there are none
     variable = prediction.judge(name, _cell)
@@ -119,18 +119,12 @@ def check_varies(variable: Variable, subject: str, among: Among | None = None) -
 
 
 def _number_error(
-    key: str,
-    title: str,
-    function: OwnError,
-    meaning: str,
-    *,
-    average: str | None = None,
-    read: Callable[[Prediction, str], tuple[StandIns, StandIns]] | None = None,
-) -> Callable[[Prediction], Profile]:
-    """Return what makes the profile of an error that is a number; ``read`` checks the columns, and gives numbers."""
+    title: str, function: OwnError, meaning: str, *, average: str | None = None, of_probabilities: bool = False
+) -> MakeProfile:
+    """Return what makes the profile of an error that is a number."""
 
-    def profile(prediction: Prediction) -> Profile:
-        stand_ins = (read or _both_numbers)(prediction, setting("error", key))
+    def profile(prediction: Prediction, wanted: str) -> Profile:
+        stand_ins = (_probability_and_event if of_probabilities else _both_numbers)(prediction, wanted)
         made = number_profile(prediction, f"{title} of {prediction.name}", meaning, function, stand_ins)
         return replace(made, average=average)
 
@@ -256,39 +250,30 @@ def _try_function(function: OwnError, arguments: list[NDArray[Any]], people: int
     return found
 
 
-ERRORS: dict[str, Callable[[Prediction], Profile]] = {
+ERRORS: dict[str, MakeProfile] = {
     "absolute": _number_error(
-        "absolute",
         "absolute error",
         measures.absolute,
         "how far {predicted} is from {truth}, in either direction",
         average="is off by",
     ),
     "squared": _number_error(
-        "squared",
-        "squared error",
-        measures.squared,
-        "the square of {predicted} minus {truth}, in which large errors weigh more",
+        "squared error", measures.squared, "the square of {predicted} minus {truth}, in which large errors weigh more"
     ),
     "signed": _number_error(
-        "signed",
-        "signed error",
-        measures.signed,
-        "{predicted} minus {truth}, above 0 where the prediction is too high",
+        "signed error", measures.signed, "{predicted} minus {truth}, above 0 where the prediction is too high"
     ),
     "log-loss": _number_error(
         "log-loss",
-        "log-loss",
         measures.log_loss,
         "minus the logarithm of the probability that {predicted} gave to what happened",
-        read=_probability_and_event,
+        of_probabilities=True,
     ),
     "brier": _number_error(
-        "brier",
         "Brier score",
         measures.squared,
         "the square of how far the probability {predicted} is from what happened (0 or 1)",
-        read=_probability_and_event,
+        of_probabilities=True,
     ),
     "class": _class,
     "confusion": _confusion,

@@ -22,10 +22,9 @@ from fairtest.investigations.roles import output_variable
 from fairtest.model.names import level_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fairtest.data.table import Column
     from fairtest.data.variables import Variable
+    from fairtest.investigations.errors import MakeProfile
     from fairtest.investigations.predictions import Prediction
     from fairtest.types import Level
 
@@ -47,15 +46,15 @@ def named_notion(notion: str) -> str:
 
 def by_notion(prediction: Prediction, notion: str) -> Profile:
     """Return what a notion of fairness compares."""
-    return NOTIONS[notion](prediction)
+    return NOTIONS[notion](prediction, setting("notion", notion))
 
 
-def _rate_of(mistake: str) -> Callable[[Prediction], Profile]:
+def _rate_of(mistake: str) -> MakeProfile:
     """Return what makes the profile of one kind of mistake, among the people who can suffer it."""
     rate = f"{mistake.lower().replace(' ', '-')} rate"
 
-    def profile(prediction: Prediction) -> Profile:
-        negative, positive = prediction.negative_and_positive(setting("notion", rate.replace(" ", "-")))
+    def profile(prediction: Prediction, wanted: str) -> Profile:
+        negative, positive = prediction.negative_and_positive(wanted)
         value, other = (negative, positive) if mistake == FALSE_POSITIVE else (positive, negative)
 
         def judgement(predicted: Level, truth: Level) -> str | None:
@@ -80,70 +79,72 @@ def _rate_of(mistake: str) -> Callable[[Prediction], Profile]:
     return profile
 
 
-def _accuracy(prediction: Prediction) -> Profile:
-    prediction.labels("notion='accuracy'")  # raises where there are none
+def _accuracy(prediction: Prediction, wanted: str) -> Profile:
+    prediction.labels(wanted)  # raises where there are none
     subject = f"accuracy of {prediction.name}"
     variable = check_varies(prediction.judge_right((INCORRECT, CORRECT)), subject)
     meaning = prediction.name_columns("the share of people for whom {predicted} is {truth}")
     return Profile(variable, subject, meaning, outcomes=JUDGEMENTS)
 
 
-def _selection_rate(prediction: Prediction) -> Profile:
-    prediction.labels("notion='selection-rate'")  # raises where there are none
+def _selection_rate(prediction: Prediction, wanted: str) -> Profile:
+    prediction.labels(wanted)  # raises where there are none
     meaning = prediction.name_columns("{predicted} itself, whatever the {truth}")
-    return Profile(_as_output(prediction, prediction.predicted), f"selection rate of {prediction.name}", meaning)
+    return Profile(
+        _as_output(prediction, prediction.predicted, wanted), f"selection rate of {prediction.name}", meaning
+    )
 
 
-def _as_output(prediction: Prediction, column: Column) -> Variable:
+def _as_output(prediction: Prediction, column: Column, wanted: str) -> Variable:
     """Return the prediction or the truth as the output; of two labels, effects are about the positive one."""
-    two_labels = prediction.has_labels and len(prediction.labels("a notion")) == 2
+    two_labels = prediction.has_labels and len(prediction.labels(wanted)) == 2
     variable = output_variable(prediction.source, column.name)
     if not two_labels or len(variable.levels) != 2:
         return variable
-    _, positive = prediction.negative_and_positive("a notion")
+    _, positive = prediction.negative_and_positive(wanted)
     if same_label(variable.levels[1], positive):
         return variable
     return replace(variable, levels=variable.levels[::-1], lookup=tuple(1 - i for i in variable.lookup))
 
 
-def _equalized_odds(prediction: Prediction) -> Profile:
-    variable = _as_output(prediction, prediction.predicted)
+def _equalized_odds(prediction: Prediction, wanted: str) -> Profile:
+    variable = _as_output(prediction, prediction.predicted, wanted)
     meaning = prediction.name_columns("{predicted}, compared among people with the same {truth}")
     return Profile(variable, variable.name, meaning, given=(prediction.truth.name,))
 
 
-def _truth_given_prediction(prediction: Prediction, about: str = "") -> Profile:
-    variable = _as_output(prediction, prediction.truth)
+def _truth_given_prediction(prediction: Prediction, wanted: str, about: str = "") -> Profile:
+    variable = _as_output(prediction, prediction.truth, wanted)
     meaning = prediction.name_columns(f"{{truth}}, compared among people with {about}the same {{predicted}}")
     return Profile(variable, variable.name, meaning, given=(prediction.name,))
 
 
-def _predictive_parity(prediction: Prediction) -> Profile:
+def _predictive_parity(prediction: Prediction, wanted: str) -> Profile:
     if prediction.predicted.is_number:
         raise InputError(
-            f"{setting('notion', 'predictive-parity')} needs a prediction with labels, and {prediction.name!r} is "
+            f"{wanted} needs a prediction with labels, and {prediction.name!r} is "
             f"numeric ({prediction.predicted.reason}). For scores and probabilities use "
             f"{setting('notion', 'calibration')}."
         )
-    return _truth_given_prediction(prediction)
+    return _truth_given_prediction(prediction, wanted)
 
 
-def _calibration(prediction: Prediction) -> Profile:
+def _calibration(prediction: Prediction, wanted: str) -> Profile:
     """Return what is left of the truth after the prediction, among people with about the same prediction.
 
     Within a bin of predictions one group may have higher ones, and then rightly a higher rate of what is predicted.
     The difference between prediction and truth is free of that, so it is compared wherever it has a meaning.
     """
     if not prediction.predicted.is_number or not (prediction.are_probabilities or prediction.truth.is_number):
-        return _truth_given_prediction(prediction, "about ")
-    truth = None if prediction.truth.is_number else zero_or_one(prediction, "notion='calibration'")
+        return _truth_given_prediction(prediction, wanted, "about ")
+    truth = None if prediction.truth.is_number else zero_or_one(prediction, wanted)
     name = f"signed error of {prediction.name}"
     meaning = "{predicted} minus {truth} (0 on average where it is right), among people with about the same {predicted}"
     profile = number_profile(prediction, name, meaning, measures.signed, (None, truth))
     return replace(profile, given=(prediction.name,))
 
 
-NOTIONS: dict[str, Callable[[Prediction], Profile]] = {
+NOTIONS: dict[str, MakeProfile] = {
     "false-positive-rate": _rate_of(FALSE_POSITIVE),
     "false-negative-rate": _rate_of(FALSE_NEGATIVE),
     "equalized-odds": _equalized_odds,

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 STRATUM_BINS = 5
+"""An explanatory number is cut into fifths of the training set: finer strata would hold too few people."""
 MOST_STRATA = 1000
 MOST_LEVELS = 100
+"""The most groups, or output values, that are compared: more would not be read, and have few people each."""
 
 
 def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ def favourable_value(source: DataSource, column: Column) -> Level | None:
 
 
 def choose_event(levels: Sequence[Level], people: Sequence[int]) -> Level:
-    """Return the one of two values that effects are about where none is declared: True or 1, else the rarer one.
+    """Return the value that effects are about, where neither is declared: True or 1, else the rarer one.
 
     Ties go to the first.
     """

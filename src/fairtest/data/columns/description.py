@@ -13,8 +13,7 @@ import polars as pl
 
 from fairtest.data.columns.decide import FEW, KindDecision, decide_kind, identifier_word, number_format
 from fairtest.data.columns.distinct import Distinct
-from fairtest.data.columns.encoding import Encoding, HashedValues
-from fairtest.data.columns.values import SAMPLE, are_whole, check_values
+from fairtest.data.columns.encoding import SAMPLE, Encoding, HashedValues, are_whole, check_values
 from fairtest.data.reading.raw import Form
 from fairtest.data.table import too_many_values
 from fairtest.exceptions import InputError, argument, the

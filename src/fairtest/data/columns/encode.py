@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from fairtest.data.reading.raw import RawColumn
 
 FEW_ONES = 8
-"""A column of 0 and 1 keeps just the rows with a 1 where those are at most one in so many."""
+"""A column of 0 and 1 is kept as the list of rows with a 1 if at most one row in eight has one: it is shorter then."""
 HUGE = 100_000
-"""So many values that all differ are not sorted: it would take longer than all the rest."""
+"""From this many values on, an identifier keeps its levels in the order of rows: sorting them would take longest."""
 
 
 def encode_column(raw: RawColumn, declared: DeclaredKinds | None = None) -> Column:

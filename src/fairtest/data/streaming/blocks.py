@@ -1,4 +1,4 @@
-"""Columns block by block: what all of their rows say, without all of them in memory at once."""
+"""What is read off all rows of a column a block at a time, so that they need not be in memory at once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def gather_numbers(blocks: Iterable[tuple[int, FloatArray]], rows: NDArray[np.in
 
 
 def smallest_values(ordered: FloatArray, most: int) -> FloatArray:
-    """Return the different ones of sorted numbers, from the smallest on, at most so many.
+    """Return the smallest distinct values of sorted numbers, at most ``most`` of them.
+
+    It jumps from one value to the next, so that a column of few values is not looked at row by row.
 
     Examples
     --------

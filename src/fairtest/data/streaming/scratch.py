@@ -1,4 +1,4 @@
-"""Scratch space on disk: a folder that is gone when nobody needs it any more."""
+"""Scratch space on disk: a folder that is removed when nobody needs it any more."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scratch:
         return self.folder / f"{self._made:06d}"
 
     def check_room(self, size: int) -> None:
-        """Raise if so many bytes do not fit."""
+        """Raise if the disk has not this many bytes left."""
         free = shutil.disk_usage(self.folder).free
         if size > free:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Tables that are not in memory: columns that read their rows when they are asked for."""
+"""Columns that are not in memory, and read their rows when they are needed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EncodedParquet:
 
 
 class StreamedColumn(Column):
-    """A column that is read when it is asked for, and not kept.
+    """A column that stays on disk: its rows are read whenever they are needed, and not kept.
 
     ``codes``, ``values`` and ``sets`` read all of it; :meth:`slice` and :meth:`blocks` do not.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.description import ColumnDescription
@@ -33,42 +33,40 @@ from fairtest.data.table import Table, row_spans
 from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from fairtest.data.columns.declared import KindOptions
     from fairtest.data.columns.encoding import Encoding
     from fairtest.data.table import RowReader
-    from fairtest.types import Level
 
 SHARE = 10
-"""A block of the files takes at most one part in so many of the memory; encoding it takes as much again, or twice."""
+"""A block of the files takes at most a tenth of the memory: encoding it takes as much again, or twice."""
 MOST_ROWS = 1_000_000
 FEWEST_ROWS = 1 << 16
-"""Where this many rows are too large, they are read in several groups of columns."""
+"""The fewest rows of a block; where they are too large for it, they are read in several groups of columns."""
 LEVELS_SHARE = 8
-"""The different values of a column take at most one part in so many."""
+"""The distinct values of a column take at most an eighth of the memory; a column with more is hashed."""
 
 
 def stream_table(
     data: Any,
     *,
     memory: int,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    ordered: Mapping[str, Iterable[Level]] | None = None,
     missing: Iterable[object] = (),
     name: str | None = None,
     store: bool = True,
     block: int | None = None,
+    **kinds: Unpack[KindOptions],
 ) -> Table:
     """Return the table of a Parquet file, or of a folder of them, whose rows stay on disk.
 
     Parameters
     ----------
     memory
-        How many bytes of memory may be used, about.
+        About how many bytes of memory may be used.
     categorical, numeric, ordered, missing, name
         As for :func:`fairtest.data.reading.readers.read_table`, which gives the same table in memory.
     store
@@ -76,7 +74,7 @@ def stream_table(
     block
         How many rows are read at once, if the memory is not to decide.
     """
-    declared = DeclaredKinds.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    declared = DeclaredKinds.of(**kinds)
     markers = missing_markers(missing)
     path = _parquet_path(data)
     files = ParquetFiles.at(path)
@@ -103,13 +101,13 @@ class _Blocks:
         self._columns = max(min(columns, len(files.schema)), 1)
 
     def groups(self) -> Iterator[list[str]]:
-        """Return the columns that are read at the same time."""
+        """Yield the groups of columns that are read together."""
         names = list(self._files.schema)
         for first in range(0, len(names), self._columns):
             yield names[first : first + self._columns]
 
     def read(self, columns: list[str]) -> Iterator[pl.DataFrame]:
-        """Return some columns block by block."""
+        """Yield some columns block by block."""
         for start, stop in row_spans(self._files.n_rows, self.rows):
             yield self._files.read(columns, start, stop)
 
@@ -117,7 +115,7 @@ class _Blocks:
 class FileColumn:
     """A column of files whose rows come in blocks.
 
-    Only the last row may settle what text is: until then it is described as dates and as text, side by side.
+    Whether text is dates may only be settled by the last row: until then it is described as both, side by side.
 
     Parameters
     ----------
