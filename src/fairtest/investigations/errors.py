@@ -11,7 +11,7 @@ import numpy as np
 from fairtest.data import measures
 from fairtest.data.measures import Measure
 from fairtest.data.streaming.blocks import find_range, number_blocks, range_of_blocks
-from fairtest.data.variables import Part, Variable, computed
+from fairtest.data.variables import Part, Variable, measure_variable
 from fairtest.exceptions import InputError, in_python, setting, unknown_name, unquoted
 from fairtest.investigations.predictions import (
     CORRECT,
@@ -191,7 +191,7 @@ def number_profile(
 ) -> Profile:
     """Return an error that is a number, computed from prediction and truth."""
     measure = Measure((prediction.name, prediction.truth.name), function, stand_ins)
-    variable = computed(name, measure, prediction.source.table)
+    variable = measure_variable(name, measure, prediction.source.table)
     ends = range_of_blocks(variable.parts[0].blocks(prediction.source.table))
     if ends is None:
         raise InputError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import count_levels, find_range
-from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
+from fairtest.data.variables import Part, Variable, cross_parts, cut_column, level_variable, number_variable
 from fairtest.exceptions import InputError, argument, setting
 from fairtest.types import Kind
 
@@ -41,9 +41,9 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
     if len(columns) == 1:
         column = columns[0]
         if column.kind is Kind.NUMERIC:
-            return numeric(column)
+            return number_variable(column)
         check_few_levels(column, "protected attribute")
-        return oriented(column, first=reference_group(source, column))
+        return level_variable(column, first=reference_group(source, column))
     for column in columns:
         if column.kind is Kind.NUMERIC:
             raise InputError(
@@ -51,16 +51,16 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
                 "attributes with levels, or give the number in a few bins as a column of its own."
             )
         check_few_levels(column, "protected attribute")
-    return crossed(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
+    return cross_parts(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 
 def output_variable(source: DataSource, name: str) -> Variable:
     """Return the output."""
     column = _varying_column(source, name, "output")
     if column.kind is Kind.NUMERIC:
-        return numeric(column)
+        return number_variable(column)
     check_few_levels(column, "output")
-    return oriented(column, second=favourable_value(source, column))
+    return level_variable(column, second=favourable_value(source, column))
 
 
 def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | None:
@@ -71,10 +71,10 @@ def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | No
     for name in names:
         column = usable_column(source, name, "explanatory attribute")
         if column.kind is Kind.NUMERIC:
-            parts.append(binned(column, source.holdout.rows(TRAIN), STRATUM_BINS))
+            parts.append(cut_column(column, source.holdout.rows(TRAIN), STRATUM_BINS))
         else:
             parts.append(Part(name, column.levels))
-    strata = crossed(", ".join(names), parts, source.table)
+    strata = cross_parts(", ".join(names), parts, source.table)
     if len(strata.levels) > MOST_STRATA:
         raise InputError(
             f"The explanatory attributes {', '.join(names)} divide people into {len(strata.levels):,} strata; at most "

@@ -79,7 +79,7 @@ class Predicate:
         if self.column != other.column:
             return False
         if self.op is not other.op:
-            return self.op is Op.IS and other.op is Op.IN and self.value in other.value  # type: ignore[operator]
+            return self.op is Op.IS and isinstance(other.value, tuple) and self.value in other.value
         if self.op is Op.AT_MOST:
             return self.rank <= other.rank
         if self.op is Op.ABOVE:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from fairtest.data.columns.declared import DeclaredKinds
-from fairtest.data.columns.encode import encode_column
+from fairtest.data.columns.description import encode_column
 from fairtest.data.reading.delimited import TextFormat, decode, read_delimited, read_header
 from fairtest.data.reading.files import (
     GZIP,

@@ -27,8 +27,7 @@ from fairtest.data.reading.raw import (
 )
 from fairtest.data.streaming.parquet import ParquetFiles
 from fairtest.data.streaming.scratch import Scratch, on_disk
-from fairtest.data.streaming.store import ColumnStore
-from fairtest.data.streaming.streamed import EncodedParquet, StreamedColumn
+from fairtest.data.streaming.store import ColumnStore, EncodedParquet, StreamedColumn
 from fairtest.data.table import Table, row_spans
 from fairtest.exceptions import InputError, setting
 
