@@ -123,7 +123,7 @@ def _bins(thresholds: FloatArray, values: FloatArray) -> NDArray[np.uint8]:
 
 
 def _cells(values: FloatArray, low: float, scale: float) -> NDArray[np.intp]:
-    """Return the cells of an even grid that values fall into: 0 up to ``low``, the last for all that is far above."""
+    """Return the cell of an even grid that each value falls into: the first up to ``low``, the last above the grid."""
     with np.errstate(over="ignore", invalid="ignore"):
         at = (values - low) * scale
         at += 1.0

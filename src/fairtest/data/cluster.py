@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairtest.exceptions import InputError, setting, the
 from fairtest.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PATIENCE = 5.0
 """How many seconds a scheduler may take to answer, and a first worker to appear."""
@@ -31,7 +34,7 @@ def connect(engine: Any) -> Any:
         workers = client.sync(client.scheduler.identity, callback_timeout=PATIENCE)["workers"]
         if not workers:
             client.wait_for_workers(1, timeout=PATIENCE)
-        _check_versions(client)
+        _check_versions(_versions(client), client)
     except (OSError, TimeoutError) as error:  # what distributed raises for a lost connection is an OSError
         raise _unreachable(address_of(client), error) from error
     return client
@@ -77,19 +80,20 @@ def _unreachable(address: str, error: Exception) -> InputError:
     )
 
 
-def _check_versions(client: Any) -> None:
-    """Raise if a worker has another version of FairTest: it would count other numbers."""
-
+def _versions(client: Any) -> Mapping[str, object]:
     def version() -> str:  # within a function, so that it travels whole, also to where there is no FairTest
         from fairtest.version import __version__ as there
 
         return there
 
-    found: dict[str, object] = client.run(version, on_error="return")
-    for worker, its_version in sorted(found.items()):
-        if its_version != __version__:
-            works = isinstance(its_version, str)
-            has = f"FairTest {its_version}" if works else f"no FairTest that works ({its_version})"
+    found: Mapping[str, object] = client.run(version, on_error="return")
+    return found
+
+
+def _check_versions(found: Mapping[str, object], client: Any) -> None:
+    for worker, version in sorted(found.items()):
+        if version != __version__:
+            has = f"FairTest {version}" if isinstance(version, str) else f"no FairTest that works ({version})"
             raise InputError(
                 f"The worker {worker} of the cluster at {address_of(client)!r} has {has}, and here is {__version__}. "
                 "Install the same version on every worker: the numbers must be the same wherever they are counted."

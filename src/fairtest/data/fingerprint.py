@@ -95,7 +95,7 @@ def _row_hashes(table: Table) -> Iterator[NDArray[np.uint64]]:
 
 
 def _name_hashes(table: Table) -> list[np.uint64]:
-    return [np.uint64(_hash_bytes(b"name:" + name.encode("utf-8", "surrogatepass"))) for name in table.columns]
+    return list(_digests([b"name:" + name.encode("utf-8", "surrogatepass") for name in table.columns]))
 
 
 def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -184,12 +184,8 @@ def _words(texts: list[bytes], width: int) -> NDArray[np.uint64]:
     return hashes
 
 
-def _hash_bytes(text: bytes) -> int:
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
-
-
 def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the splitmix64 finaliser of each number: every bit of the input moves every bit of the output."""
+    """Return the finaliser of SplitMix64 of each number: every bit of the input affects every bit of the output."""
     mixed = values ^ (values >> _S30)
     mixed *= _FIRST
     mixed ^= mixed >> _S27

@@ -67,7 +67,7 @@ class Holdout:
 
     @classmethod
     def undivided(cls, n_rows: int) -> Holdout:
-        """Return the split that is none: everybody is in the training set and in the only test set.
+        """Return a holdout that divides nobody: everybody is in the training set and in the only test set.
 
         Valid only where nothing is chosen by looking at the outputs of the training set.
         """

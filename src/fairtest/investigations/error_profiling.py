@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.exceptions import InputError, argument, setting, the
 from fairtest.investigations.base import Investigation
-from fairtest.investigations.errors import by_error
-from fairtest.investigations.notions import by_notion, named_notion
+from fairtest.investigations.errors import profile_error
+from fairtest.investigations.notions import find_notion, profile_notion
 from fairtest.investigations.predictions import Prediction
 from fairtest.metrics.choice import unsigned_metric
 from fairtest.model.names import level_words
@@ -109,15 +109,15 @@ class ErrorProfiling(Investigation):
         self.ground_truth = ground_truth
         self.error: str | None = None
         self.asked_error = error
-        self.notion = None if notion is None else named_notion(notion)
+        self.notion = None if notion is None else find_notion(notion)
         super().__init__(source, protected, output, contextual, explanatory, metrics, exclude)
 
     def _output(self) -> Variable:
         prediction = Prediction.of(self.source, self.output_name, self.ground_truth)
         if self.notion is not None:
-            self.profile = by_notion(prediction, self.notion)
+            self.profile = profile_notion(prediction, self.notion)
         else:
-            self.error, self.profile = by_error(prediction, self.asked_error)
+            self.error, self.profile = profile_error(prediction, self.asked_error)
         self.implied = self.profile.given
         self.everyone = self.profile.everyone
         return self.profile.variable

@@ -48,12 +48,12 @@ def default_error(prediction: Prediction) -> str:
     return "brier" if prediction.are_probabilities else "absolute"
 
 
-def by_error(prediction: Prediction, error: str | OwnError | None) -> tuple[str, Profile]:
-    """Return the name of an error and what it measures; by default, that of the kinds of the columns."""
+def profile_error(prediction: Prediction, error: str | OwnError | None) -> tuple[str, Profile]:
+    """Return the name of an error and its profile; without a name, those of the error that fits the columns."""
     if callable(error):
         name = getattr(error, "__name__", "")
         name = name.replace("_", " ") if name.isidentifier() else "own error"
-        return name, _own(prediction, name, error)
+        return name, _own_error(prediction, name, error)
     chosen = plain_name(error) if error is not None else default_error(prediction)
     chosen = {"logloss": "log-loss", "mae": "absolute", "mse": "squared"}.get(chosen, chosen)
     if chosen not in ERRORS:
@@ -110,7 +110,7 @@ def _cell(predicted: Level, truth: Level) -> str:
 
 
 def check_varies(variable: Variable, subject: str, among: Among | None = None) -> Variable:
-    """Return the variable, or say that there is nothing to compare."""
+    """Return the variable; raise if it has only one level, so that there is nothing to compare."""
     if len(variable.levels) < 2:
         who = "everybody" if among is None else f"everybody with {among.column} = {among.value!r}"
         what = f"it is {variable.levels[0]!r} for {who}" if variable.levels else f"there is nobody it is about ({who})"
@@ -121,7 +121,7 @@ def check_varies(variable: Variable, subject: str, among: Among | None = None) -
 def _number_error(
     title: str, function: OwnError, meaning: str, *, average: str | None = None, of_probabilities: bool = False
 ) -> MakeProfile:
-    """Return what makes the profile of an error that is a number."""
+    """Return a function that makes the profile of an error that is a number."""
 
     def profile(prediction: Prediction, wanted: str) -> Profile:
         stand_ins = (_probability_and_event if of_probabilities else _both_numbers)(prediction, wanted)
@@ -189,7 +189,7 @@ def zero_or_one(prediction: Prediction, wanted: str) -> StandIns:
 def number_profile(
     prediction: Prediction, name: str, meaning: str, function: OwnError, stand_ins: tuple[StandIns, ...]
 ) -> Profile:
-    """Return an error that is a number, computed from prediction and truth."""
+    """Return the profile of an error that is a number, computed from prediction and truth."""
     measure = Measure((prediction.name, prediction.truth.name), function, stand_ins)
     variable = measure_variable(name, measure, prediction.source.table)
     ends = range_of_blocks(variable.parts[0].blocks(prediction.source.table))
@@ -202,8 +202,8 @@ def number_profile(
     return Profile(variable, name, prediction.name_columns(meaning))
 
 
-def _own(prediction: Prediction, name: str, function: OwnError) -> Profile:
-    """Return an error of the user's own, after trying it out."""
+def _own_error(prediction: Prediction, name: str, function: OwnError) -> Profile:
+    """Return the profile of an error that a function of the user's own computes, after trying it out."""
     stand_ins = tuple(None if c.is_number else _level_numbers(c) or c.levels for c in prediction.columns)
     measure = Measure((prediction.name, prediction.truth.name), function, stand_ins)
     seen = [_judge_alone(measure, block) for _, block in prediction.source.table.blocks(measure.columns)]

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 
-def named_notion(notion: str) -> str:
+def find_notion(notion: str) -> str:
     """Return the name of a notion from a spelling of it.
 
     Examples
     --------
-    >>> named_notion("FPR"), named_notion("equal_opportunity"), named_notion("Equalized odds")
+    >>> find_notion("FPR"), find_notion("equal_opportunity"), find_notion("Equalized odds")
     ('false-positive-rate', 'false-negative-rate', 'equalized-odds')
     """
     plain = plain_name(notion).removeprefix("equal-")
@@ -44,13 +44,13 @@ def named_notion(notion: str) -> str:
     return chosen
 
 
-def by_notion(prediction: Prediction, notion: str) -> Profile:
-    """Return what a notion of fairness compares."""
+def profile_notion(prediction: Prediction, notion: str) -> Profile:
+    """Return the profile of a notion of fairness."""
     return NOTIONS[notion](prediction, setting("notion", notion))
 
 
 def _rate_of(mistake: str) -> MakeProfile:
-    """Return what makes the profile of one kind of mistake, among the people who can suffer it."""
+    """Return a function that makes the profile of one kind of mistake, among the people who can suffer it."""
     rate = f"{mistake.lower().replace(' ', '-')} rate"
 
     def profile(prediction: Prediction, wanted: str) -> Profile:

@@ -38,19 +38,18 @@ def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
     """Return a protected attribute; several names are crossed into one."""
     columns = [_varying_column(source, name, "protected attribute") for name in names]
-    if len(columns) == 1:
-        column = columns[0]
-        if column.kind is Kind.NUMERIC:
-            return number_variable(column)
-        check_few_levels(column, "protected attribute")
-        return level_variable(column, first=reference_group(source, column))
+    alone = columns[0] if len(columns) == 1 else None
+    if alone is not None and alone.is_number:
+        return number_variable(alone)
     for column in columns:
-        if column.kind is Kind.NUMERIC:
+        if column.is_number:
             raise InputError(
                 f"The protected attributes {', '.join(names)} cannot be crossed: {column.name!r} is numeric. Cross "
                 "attributes with levels, or give the number in a few bins as a column of its own."
             )
         check_few_levels(column, "protected attribute")
+    if alone is not None:
+        return level_variable(alone, first=reference_group(source, alone))
     return cross_parts(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 

@@ -162,7 +162,7 @@ class Context:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The attributes the context speaks of."""
+        """The attributes that the context has conditions on."""
         return frozenset(p.column for p in self.predicates)
 
     def contains(self, other: Context) -> bool:

@@ -247,7 +247,7 @@ def encode_column(raw: RawColumn, declared: DeclaredKinds | None = None) -> Colu
 
 
 def _number_rows(description: ColumnDescription, values: pl.Series) -> Column:
-    """Return an identifier of which every row has a value of its own, with levels in the order of rows."""
+    """Return an identifier whose values all differ, with levels in the order of rows."""
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[values.is_not_null().to_numpy()] = np.arange(description.present, dtype=np.int32)
     known = description.decision
@@ -257,7 +257,7 @@ def _number_rows(description: ColumnDescription, values: pl.Series) -> Column:
 
 
 def _keep_rare_ones(encoding: Encoding, values: pl.Series) -> FlagColumn | None:
-    """Return a column of booleans, or of 0 and 1, by the rows that are true; None if those are many."""
+    """Return a column of booleans, or of 0 and 1, as the rows that are true; None if they are many."""
     if encoding.kind is not Kind.BINARY or encoding.levels != (0, 1):  # (False, True) are the same
         return None
     numbers = values.cast(pl.Float64).to_numpy()  # NaN where null

@@ -139,7 +139,7 @@ class Encoding:
 
     @cached_property
     def _sorted_levels(self) -> tuple[pl.Series, NDArray[np.int32] | None]:
-        """The levels in the order of their values, and the code of each (−1 at the end) where that is another."""
+        """The levels in the order of their values; for an ordered column also the code of each, and −1 at the end."""
         levels = pl.Series(self.name, self.levels)
         if self.kind is not Kind.ORDERED:
             return levels, None
@@ -207,7 +207,7 @@ def check_values(name: str, values: pl.Series, start: int = 0, *, numeric: bool 
 
 
 def are_whole(series: pl.Series) -> bool:
-    """Whether every number that is there is a whole one, small enough to be exact.
+    """Whether every number that is not missing is whole, and small enough for a float to hold it exactly.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opening(path: Path) -> Iterator[None]:
+def name_file_in_errors(path: Path) -> Iterator[None]:
     """Turn an error of the file system into one that says which file it is about."""
     try:
         yield
@@ -61,7 +61,7 @@ def opening(path: Path) -> Iterator[None]:
 
 def read_unpacked(path: Path, encoding: str | None) -> bytes:
     """Return the content of a file, decompressed if need be, whatever it is called."""
-    with opening(path):
+    with name_file_in_errors(path):
         content = path.read_bytes()
     if content.startswith(GZIP):
         try:

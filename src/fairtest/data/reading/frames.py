@@ -54,7 +54,7 @@ def column_names(data: Any) -> list[str]:
 
 
 def raw_columns(data: Any) -> Iterator[RawColumn]:
-    """Return every column of a frame in a plain type, one after the other: of thousands, not all at once.
+    """Yield every column of a frame in a plain type: one at a time, because there may be thousands.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def check_names(names: Sequence[str], where: str = "The data") -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, to end a sentence of ours."""
+    """Return the first line of a library's error message, to quote it in ours."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") + "." if lines else f"{type(error).__name__}."
 
@@ -133,7 +133,7 @@ def _raw_from_values(name: str, values: Any) -> RawColumn:
 
 
 def _ask_query(ask: Callable[[], T]) -> T:
-    """Return the answer of a lazy frame; a query that fails is the user's."""
+    """Return the answer of a lazy frame; its query is the user's, and so is its failure."""
     try:
         return ask()
     except (pl.exceptions.PolarsError, OSError) as error:

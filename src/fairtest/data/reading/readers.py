@@ -19,7 +19,7 @@ from fairtest.data.reading.files import (
     READABLE,
     check_is_text,
     is_parquet,
-    opening,
+    name_file_in_errors,
     path_of,
     read_unpacked,
 )
@@ -115,7 +115,7 @@ def _columns_of_frame(frame: Any, text: TextFormat) -> tuple[list[str], Iterable
 
 def _columns_of_file(path: Path, text: TextFormat) -> tuple[str, list[str], Iterable[RawColumn]]:
     """Return the format of a file or a folder, the names of its columns, and the columns."""
-    with opening(path):
+    with name_file_in_errors(path):
         parquet = is_parquet(path) or path.suffix.lower() in SUFFIXES
     if parquet:
         return "parquet", *_columns_of_frame(ParquetFiles.at(path).read_all(), text)

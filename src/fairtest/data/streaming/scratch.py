@@ -31,7 +31,7 @@ class Scratch:
 
     def __init__(self) -> None:
         lock = ExitStack()
-        with on_disk():
+        with advise_on_disk_errors():
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
             lock.enter_context(held(self.folder / LOCK))
         self._made = 0
@@ -54,7 +54,7 @@ class Scratch:
 
 
 @contextmanager
-def on_disk() -> Iterator[None]:
+def advise_on_disk_errors() -> Iterator[None]:
     """Turn an error of the file system into one that says what to do."""
     try:
         yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.streaming.scratch import Scratch, on_disk
+from fairtest.data.streaming.scratch import Scratch, advise_on_disk_errors
 from fairtest.data.table import Column, HashedColumn, Sets, Table, row_spans
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ColumnStore:
 
     def append(self, column: Column) -> None:
         """Write the next rows of a column."""
-        with on_disk():
+        with advise_on_disk_errors():
             self._write(column)
 
     def _write(self, column: Column) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.description import ColumnDescription
 from fairtest.data.columns.distinct import Distinct
-from fairtest.data.reading.files import is_parquet, opening, path_of
+from fairtest.data.reading.files import is_parquet, name_file_in_errors, path_of
 from fairtest.data.reading.raw import (
     Form,
     first_text,
@@ -26,7 +26,7 @@ from fairtest.data.reading.raw import (
     without_markers,
 )
 from fairtest.data.streaming.parquet import ParquetFiles
-from fairtest.data.streaming.scratch import Scratch, on_disk
+from fairtest.data.streaming.scratch import Scratch, advise_on_disk_errors
 from fairtest.data.streaming.store import ColumnStore, EncodedParquet, StreamedColumn
 from fairtest.data.table import Table, row_spans
 from fairtest.exceptions import InputError, setting
@@ -170,7 +170,7 @@ def _describe(
     encodings: dict[str, Encoding] = {}
     for names in blocks.groups():
         columns = {n: FileColumn(n, files.schema[n], declared, markers, new_distinct) for n in names}
-        with on_disk():
+        with advise_on_disk_errors():
             for frame in blocks.read(names):
                 for name, column in columns.items():
                     column.add(frame[name])
@@ -198,7 +198,7 @@ def _parquet_path(data: Any) -> Path:
             f"already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
             "(pandas) and give the path."
         )
-    with opening(path):
+    with name_file_in_errors(path):
         fits = is_parquet(path)
     if not fits:
         raise InputError(
