@@ -141,8 +141,13 @@ def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
     if not all(isinstance(level, str) for level in levels):
         return number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
     texts = pl.Series(levels, dtype=pl.String)
+    return text_bits(texts, len(levels), longest_text(texts))
+
+
+def longest_text(texts: pl.Series) -> int:
+    """Return the length of the longest text in bytes, 0 where there is none."""
     longest = texts.str.len_bytes().max()
-    return text_bits(texts, len(levels), longest if isinstance(longest, int) else 0)
+    return longest if isinstance(longest, int) else 0
 
 
 def _as_number(level: Level) -> float:

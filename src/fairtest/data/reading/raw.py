@@ -167,7 +167,8 @@ def _in_plain_type(series: pl.Series) -> RawColumn:
 
 def _raw_lists(series: pl.Series) -> RawColumn:
     """Return a column of lists; of text if they hold single values, so that they can be sets of labels."""
-    inner = series.dtype.inner  # type: ignore[attr-defined]
+    assert isinstance(series.dtype, pl.List | pl.Array)
+    inner = series.dtype.inner
     if inner.is_nested() or inner in (pl.Object, pl.Binary):
         return unusable_column(series.name, len(series))
     lists = series.cast(pl.List(pl.String)).list.drop_nulls()
