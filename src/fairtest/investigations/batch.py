@@ -35,7 +35,7 @@ def title_in(batch: Sequence[Investigation], investigation: Investigation) -> st
 
 
 def check_trained_together(batch: Sequence[Investigation]) -> None:
-    """Raise if a context of one investigation speaks of the output of another."""
+    """Raise if a context of one investigation uses the output of another."""
     for each in batch:
         others = frozenset[str]().union(*(o.outputs for o in batch if o is not each))
         for found in each.require_training("test").found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,7 @@ class Answered:
     """
 
     title: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     explained_by: tuple[str, ...]
     prior: PriorAnswer
     report: Report

@@ -11,7 +11,7 @@ from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.source import MEMORY, DataSource
 from fairtest.data.streaming.streaming import stream_table
-from fairtest.investigations.roles import names_of, value_effects_are_about
+from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
 from fairtest.metrics.choice import default_metric
 from fairtest.reporting.inspection import InspectedColumn, Inspection, Pair, words_of
@@ -166,6 +166,6 @@ def _command(path: str, table: Table, named: Mapping[str, Sequence[str]]) -> str
         column = table[output]
         assert column.codes is not None
         people = np.bincount(column.codes[column.codes >= 0], minlength=2).tolist()
-        value = value_effects_are_about(column.levels, people)
+        value = choose_event(column.levels, people)
         parts.append(words_of("--favourable", f"{output}={value}"))
     return " ".join(parts)
