@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.investigations.base import Investigation
     from fairtest.model.plans import TestingPlan, TrainingPlan
-    from fairtest.model.results import Training
 
 
 def min_people(source: DataSource, plan: TrainingPlan) -> float:
@@ -32,11 +31,6 @@ def min_people(source: DataSource, plan: TrainingPlan) -> float:
             f"{2 * plan.min_size:,}. Lower {unquoted('min_size')} (to at most {have // 2:,}), or bring more data."
         )
     return plan.min_size if paper else plan.min_size * source.train_size
-
-
-def search_notes(training: Training) -> tuple[str, ...]:
-    """Return what the searches have to say about what they did not look at, each thing once."""
-    return tuple(dict.fromkeys(note for found in training.found for note in found.notes))
 
 
 def undivided(plan: TrainingPlan) -> TrainingPlan:

@@ -14,7 +14,7 @@ from fairtest.inference.validate import measure
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import Found, FoundLabels
 from fairtest.model.plans import TestingPlan, TestingRun
-from fairtest.pipeline.answers import put, test_settings
+from fairtest.pipeline.answers import make_settings, put
 from fairtest.pipeline.choices import chosen_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
@@ -98,7 +98,7 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     plan = TestingPlan.of({"correction": correction, "preset": training.plan.preset})
     chosen = chosen_correction(plan, split=source.split)
     run = TestingRun(plan, FIRST_SET, source.level, chosen.name)
-    settings = replace(test_settings(source, run, training.plan.min_size), number=TRAIN)
+    settings = replace(make_settings(source, run, training.plan.min_size), number=TRAIN)
     pairs = list(zip(investigation.questions, training.found, strict=True))
     prior, expected, starts = _family(investigation, pairs, settings.train_share)
     found = []

@@ -21,7 +21,7 @@ from fairtest.inference.validate import measure, validate
 from fairtest.model.found import Found
 from fairtest.model.report import Reuse
 from fairtest.model.results import AttributeResult
-from fairtest.pipeline.answers import left_out, test_settings
+from fairtest.pipeline.answers import left_out, make_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.progress import silent
 from fairtest.ranking.folding import fold
@@ -99,7 +99,7 @@ def answer_again(
     budget = source.budget
     assert isinstance(budget, ReusedSet)
     before, question = budget.bits, budget.size - budget.left
-    settings = replace(test_settings(source, run, min_size), stratum_people=np.inf)
+    settings = replace(make_settings(source, run, min_size), stratum_people=np.inf)
     expected = _expected(source, asked, looked_at, settings)
     proposed = _proposed(source, asked, settings)
     tested = validate(engine_of(source), asked, settings, progress)

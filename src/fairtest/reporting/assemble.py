@@ -42,7 +42,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         favourable=_second(investigation.output.kind, investigation.output.levels),
         favourable_is=_known_as_favourable(investigation),
         explanatory=investigation.explanatory,
-        explains=investigation.explains,
+        explains=results.explains,
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
         attributes=tuple(

@@ -13,7 +13,7 @@ from fairtest.data.fingerprint import fingerprint_in_order
 from fairtest.data.registry import said_elsewhere
 from fairtest.data.source import DataSource, warn_if_known
 from fairtest.exceptions import InputError, UsageError
-from fairtest.pipeline.calls import explain_answer
+from fairtest.pipeline.stages import explain_answer
 from fairtest.version import __version__
 from fairtest.workspace.budget import Caller, LedgerBudget, now
 from fairtest.workspace.codec import unpack
