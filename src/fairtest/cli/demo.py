@@ -16,16 +16,10 @@ from fairtest.cli.outputs import check_folder, text_width
 if TYPE_CHECKING:
     from fairtest.model.finding import CountTable, Finding, Stratum
 
-EPILOG = """\b
-Examples:
-  fairtest demo
-  fairtest demo --out reports"""
-
-
 OUTPUT = section("Output", with_default("fairtest-demo", "--out DIR", "Where the HTML reports go.", essential=True))
 
 
-@command(OUTPUT, epilog=EPILOG)
+@command(OUTPUT)
 def demo(out: str) -> None:
     """Show what FairTest finds, on data it makes itself.
 
@@ -34,6 +28,11 @@ def demo(out: str) -> None:
     2. A made-up shop: a bias in two groups of customers that nobody sees in the whole.
 
     Takes a few seconds, and writes the reports as HTML into a folder.
+
+    Examples
+    --------
+      fairtest demo
+      fairtest demo --out reports
     """  # noqa: D301 - click's mark for lines that stay as they are
     folder = Path(out)
     check_folder("--out", folder)

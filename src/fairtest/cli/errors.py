@@ -23,7 +23,8 @@ EXITS = {
     INTERRUPTED: "interrupted",
 }
 """What the exit codes mean."""
-_WORKSPACE = "fairtest.workspace"
+WORKSPACE = "fairtest.workspace"
+"""Where the context of a command keeps the workspace that will store its answer."""
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
 _HELP: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -56,7 +57,7 @@ class CarefulGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            if words := _stored(ctx):
+            if words := _where_stored(ctx):
                 click.echo(err=True)  # after the ^C of the terminal, as click does
                 raise _Interrupted(words) from None
             raise
@@ -70,15 +71,10 @@ class _Interrupted(Exception):  # noqa: N818 - nothing is wrong
     """The user stopped a command that had done its work; says how to see it."""
 
 
-def uses_workspace(ctx: click.Context, workspace: ft.Workspace) -> None:
-    """Remember where the answer of a command will be stored."""
-    ctx.meta[_WORKSPACE] = workspace
-
-
-def _stored(ctx: click.Context) -> str:
+def _where_stored(ctx: click.Context) -> str:
     """Return how to see the answer of a command that was interrupted; empty where it is not stored."""
-    workspace: ft.Workspace | None = ctx.meta.get(_WORKSPACE)
-    number = None if workspace is None else workspace.stored()
+    workspace: ft.Workspace | None = ctx.meta.get(WORKSPACE)
+    number = None if workspace is None else workspace.last_stored_run()
     if workspace is None or number is None:
         return ""
     show = f"fairtest report {shlex.quote(str(workspace.path))} {number}"

@@ -14,8 +14,8 @@ from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
 from fairtest.model.plans import TestingPlan, TrainingPlan
-from fairtest.pipeline.choices import chosen_correction
-from fairtest.pipeline.options import divide_options, investigation_asked, source_of, takes_options
+from fairtest.pipeline.choices import choose_correction
+from fairtest.pipeline.options import as_source, choose_investigation, divide_options, takes_options
 from fairtest.pipeline.reuse import check_reusable
 from fairtest.pipeline.stages import explain_answer, search_batch, validate_batch
 from fairtest.progress import as_stage_progress
@@ -167,10 +167,10 @@ def audit(
     )
     plan = TestingPlan.of({**testing, "preset": preset})
     question = {name: value for name, value in question.items() if value is not None}
-    kind = investigation_asked(output, question)
-    source = source_of(data, source_options, preset)
+    kind = choose_investigation(output, question)
+    source = as_source(data, source_options, preset)
     source.budget.check()
-    check_reusable(source, chosen_correction(plan, split=source.split), plan.tolerance)
+    check_reusable(source, choose_correction(plan, split=source.split), plan.tolerance)
     if out_dir is not None:
         report_folder(out_dir)
     investigation = kind(source, protected, output, **question)

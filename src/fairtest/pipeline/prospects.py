@@ -15,7 +15,7 @@ from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import Found, FoundLabels
 from fairtest.model.plans import TestingPlan, TestingRun
 from fairtest.pipeline.answers import make_settings, put
-from fairtest.pipeline.choices import chosen_correction
+from fairtest.pipeline.choices import choose_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
 from fairtest.search.cuts import conditions_of
@@ -96,7 +96,7 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     source = investigation.source
     training = investigation.require_training("prospects")
     plan = TestingPlan.of({"correction": correction, "preset": training.plan.preset})
-    chosen = chosen_correction(plan, split=source.split)
+    chosen = choose_correction(plan, split=source.split)
     run = TestingRun(plan, FIRST_SET, source.level, chosen.name)
     settings = replace(make_settings(source, run, training.plan.min_size), number=TRAIN)
     pairs = list(zip(investigation.questions, training.found, strict=True))

@@ -17,13 +17,13 @@ from fairtest.model.results import Answered, Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     check_joint,
-    chosen_correction,
-    counted_in_full,
-    min_people,
-    undivided,
-    unused_choices,
+    choose_correction,
+    fewest_people,
+    note_counted_in_full,
+    note_unused_choices,
+    plan_without_split,
 )
-from fairtest.pipeline.reuse import answer_again, check_reusable, short_list
+from fairtest.pipeline.reuse import answer_from_reused_set, check_reusable, make_short_list
 from fairtest.pipeline.search import ask_again, find_contexts, without
 from fairtest.progress import as_stage_progress, progress_of_stage
 from fairtest.reporting.assemble import assemble
@@ -42,8 +42,8 @@ def search_batch(batch: Sequence[Investigation], plan: TrainingPlan, progress: S
     """Search the training set for the contexts of each investigation."""
     source = batch[0].source
     if not source.split:
-        plan = undivided(plan)
-    run = TrainingRun(plan, min_people(source, plan), source.seed, None if plan.preset == "paper" else WIDEST)
+        plan = plan_without_split(plan)
+    run = TrainingRun(plan, fewest_people(source, plan), source.seed, None if plan.preset == "paper" else WIDEST)
     outputs = frozenset[str]().union(*(i.outputs for i in batch))
     trainings = []
     for investigation in batch:
@@ -65,7 +65,7 @@ def validate_batch(
     """Validate the contexts of all investigations on the next test set, as one family, and spend it."""
     source = batch[0].source
     plan = replace(plan, preset=plan.preset or trainings[0].plan.preset)
-    correction = chosen_correction(plan, split=source.split)
+    correction = choose_correction(plan, split=source.split)
     check_reusable(source, correction, plan.tolerance)
     check_joint(batch, correction)
     check_trained_together(batch, trainings)
@@ -74,7 +74,7 @@ def validate_batch(
         put(
             source,
             question,
-            short_list(source, found) if source.reuse else found,
+            make_short_list(source, found) if source.reuse else found,
             title_in(batch, investigation),
             weighted=correction.weighted,
         )
@@ -88,7 +88,7 @@ def validate_batch(
         run = TestingRun(plan, number, source.level, correction.name)
         if source.reuse:
             looked_at = [found.looked_at for training in trainings for found in training.found]
-            answers, reuse = answer_again(source, asked, looked_at, run, min_size, testing)
+            answers, reuse = answer_from_reused_set(source, asked, looked_at, run, min_size, testing)
             run = replace(run, reuse=reuse)
         else:
             answers = answer(source, asked, run, min_size, testing)
@@ -145,7 +145,11 @@ def _divide_answers(
     for investigation, training in zip(batch, trainings, strict=True):
         attributes = tuple(next(rest) for _ in investigation.questions)
         looked_at = tuple(found.looked_at for found in training.found)
-        notes = (*unused_choices(investigation), *training.notes, *counted_in_full(investigation, run.correction))
+        notes = (
+            *note_unused_choices(investigation),
+            *training.notes,
+            *note_counted_in_full(investigation, run.correction),
+        )
         results.append(Results(training.plan, run, attributes, looked_at, family, notes, training.explains))
     return results
 

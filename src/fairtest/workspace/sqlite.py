@@ -31,7 +31,7 @@ from urllib.parse import quote
 from fairtest.data.locks import held
 from fairtest.exceptions import FairTestError, InputError, UsageError
 from fairtest.workspace.codec import pack, unpack
-from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
+from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, StoredReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,7 +104,7 @@ class SQLiteLedger:
             raise InputError(
                 f"There is no workspace {str(folder)!r}. Make one: fairtest init {folder} DATA --budget 3."
             )
-        if not is_workspace(folder):
+        if not (folder / FILE).is_file():
             raise InputError(
                 f"{str(folder)!r} is not a workspace: it has no {FILE}. Make one: fairtest init NEW_FOLDER DATA "
                 "--budget 3."
@@ -166,7 +166,7 @@ class SQLiteLedger:
             rows = database.execute("SELECT number, started, finished, command, version FROM run ORDER BY place")
             return tuple(replace(Run(*row), reports=tuple(lines.get(row[0], ()))) for row in rows)
 
-    def reports(self, number: int) -> tuple[Kept, ...]:
+    def reports(self, number: int) -> tuple[StoredReport, ...]:
         """Return the reports of a run; nothing where there is no such run."""
         with self._transaction() as database:
             rows = database.execute(
@@ -175,7 +175,7 @@ class SQLiteLedger:
                 (number,),
             ).fetchall()
         try:
-            return tuple(Kept(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
+            return tuple(StoredReport(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
         except (zlib.error, UnicodeDecodeError) as error:
             raise self._damaged(error) from error
 
@@ -183,9 +183,9 @@ class SQLiteLedger:
         """Hold a test set while the block runs, if nobody else does; the kernel gives it back if the process dies."""
         return held(self.folder / f"set-{number}.lock")
 
-    def spend(self, run: Run, reports: Sequence[Kept]) -> None:
+    def spend(self, run: Run, reports: Sequence[StoredReport]) -> None:
         """Store a run with its reports, which spends its test set: all of it or nothing."""
-        rows = [(run.number, place, *_report_row(kept)) for place, kept in enumerate(reports, start=1)]
+        rows = [(run.number, place, *_report_row(report)) for place, report in enumerate(reports, start=1)]
         with self._transaction("rw") as database:
             if database.execute("SELECT 1 FROM run WHERE number = ?", (run.number,)).fetchone():
                 raise AlreadySpent(f"Test set {run.number} was spent by another process. Nothing of it is shown here.")
@@ -247,8 +247,12 @@ class SQLiteLedger:
 
 
 def is_workspace(folder: Path) -> bool:
-    """Whether there is a workspace in a folder."""
-    return (folder / FILE).is_file()
+    """Whether a folder holds a workspace.
+
+    The file is empty while another process makes it, and where making it was interrupted.
+    """
+    file = folder / FILE
+    return file.is_file() and file.stat().st_size > 0
 
 
 def _version(database: sqlite3.Connection) -> int:
@@ -260,15 +264,15 @@ def _marks(number: int) -> str:
 
 
 def _setup_row(setup: Setup) -> tuple[object, ...]:
-    stored = replace(setup, reading={}, declared={}, split=bool(setup.split))
-    row = dict(zip((f.name for f in fields(Setup)), astuple(stored), strict=True))
-    row |= {"seed": str(setup.seed), "reading": pack(setup.reading), "declared": pack(setup.declared)}
-    return tuple(row.values())
+    row = {field.name: getattr(setup, field.name) for field in fields(Setup)}
+    return tuple(
+        (row | {"seed": str(setup.seed), "reading": pack(setup.reading), "declared": pack(setup.declared)}).values()
+    )
 
 
-def _report_row(kept: Kept) -> tuple[object, ...]:
-    large = (kept.told, kept.document, kept.json, kept.text, kept.html)
-    return (*astuple(kept.headline), kept.question, *map(_written, large))
+def _report_row(report: StoredReport) -> tuple[object, ...]:
+    large = (report.prior, report.document, report.json, report.text, report.html)
+    return (*astuple(report.headline), report.question, *map(_written, large))
 
 
 def _written(text: str) -> bytes:
