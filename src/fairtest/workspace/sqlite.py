@@ -1,6 +1,7 @@
 """The ledger in one SQLite file.
 
-Schema (``PRAGMA user_version``; 2 differs from 1 in how the JSON names classes only: see ``codec.py``)
+The tables are those of ``schema.sql``. Its version is ``PRAGMA user_version``; 2 differs from 1 in how the JSON names
+classes only: see ``codec.py``.
 
 ``workspace``
     One row, the fields of :class:`~fairtest.workspace.ledger.Setup`; ``reading`` and ``declared`` are JSON.
@@ -25,6 +26,7 @@ import sqlite3
 import zlib
 from contextlib import closing, contextmanager
 from dataclasses import astuple, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
@@ -36,7 +38,6 @@ from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, Stored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
 FILE = "workspace.sqlite"
 VERSION = 2
@@ -44,38 +45,6 @@ OLDEST = 1
 """The versions that are read and written to; the first report of this FairTest makes a workspace one of its version."""
 PATIENCE = 60
 """How many seconds to wait for another process's transaction; they take milliseconds."""
-
-SCHEMA = (
-    """CREATE TABLE workspace (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    id TEXT NOT NULL, created TEXT NOT NULL, version TEXT NOT NULL,
-    name TEXT NOT NULL, rows INTEGER NOT NULL, path TEXT, beside TEXT,
-    fingerprint TEXT NOT NULL, in_order TEXT NOT NULL,
-    budget INTEGER NOT NULL CHECK (budget >= 1), conf REAL NOT NULL, train_size REAL NOT NULL, seed TEXT NOT NULL,
-    split INTEGER NOT NULL, preset TEXT, reading TEXT NOT NULL, declared TEXT NOT NULL
-)""",
-    """CREATE TABLE run (
-    number INTEGER PRIMARY KEY CHECK (number >= 1),
-    place INTEGER NOT NULL UNIQUE,
-    started TEXT NOT NULL, finished TEXT NOT NULL, command TEXT NOT NULL, version TEXT NOT NULL
-)""",
-    """CREATE TABLE report (
-    run INTEGER NOT NULL REFERENCES run (number), place INTEGER NOT NULL,
-    kind TEXT NOT NULL, title TEXT NOT NULL, explained_by TEXT NOT NULL,
-    significant INTEGER NOT NULL, reported INTEGER NOT NULL,
-    question TEXT NOT NULL, told BLOB NOT NULL,
-    document BLOB NOT NULL, json BLOB NOT NULL, text BLOB NOT NULL, html BLOB NOT NULL,
-    PRIMARY KEY (run, place)
-)""",
-    """CREATE TRIGGER within_budget BEFORE INSERT ON run WHEN NEW.number > (SELECT budget FROM workspace)
-    BEGIN SELECT RAISE(ABORT, 'the budget has no such test set'); END""",
-    *(
-        f"""CREATE TRIGGER {table}_{action} BEFORE {action} ON {table}
-    BEGIN SELECT RAISE(ABORT, 'what a workspace holds is never changed or removed'); END"""
-        for table in ("workspace", "run", "report")
-        for action in ("UPDATE", "DELETE")
-    ),
-)
 
 
 class SQLiteLedger:
@@ -90,7 +59,8 @@ class SQLiteLedger:
         ledger = cls(folder)
         with ledger._transaction("rwc") as database:
             if _version(database) == 0:
-                for statement in SCHEMA:
+                # one by one: sqlite3's executescript would commit in between
+                for statement in Path(__file__).with_name("schema.sql").read_text("utf-8").split("\n\n"):
                     database.execute(statement)
                 database.execute(f"INSERT INTO workspace VALUES (1, {_marks(len(fields(Setup)))})", _setup_row(setup))
                 database.execute(f"PRAGMA user_version = {VERSION}")
