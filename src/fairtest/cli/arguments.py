@@ -94,14 +94,14 @@ def parse_labels(given: Iterable[str]) -> dict[str, str | dict[str, str]]:
     """
     found: dict[str, dict[str, str]] = {}
     for text in given:
-        place, equals, words = text.rpartition("=")
-        column, _, value = place.partition(":")
+        target, equals, words = text.rpartition("=")
+        column, _, value = target.partition(":")
         if not (column and equals and words.strip()):
             raise ft.InputError(
                 f"--label {text!r}: must be COLUMN:VALUE=WORDS or COLUMN=WORDS: --label sex:Female=women."
             )
         known = found.setdefault(column, {})
         if value in known:
-            raise ft.InputError(f"--label: {place!r} is given twice. Give it words once.")
+            raise ft.InputError(f"--label: {target!r} is given twice. Give it words once.")
         known[value] = words
     return {column: words[""] if set(words) == {""} else words for column, words in found.items()}

@@ -51,6 +51,7 @@ def audit_file(
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
         source = people.read(about)
+        options = {**options, "preset": people.preset}
         _note_kinds(status, source)
         made = investigation(source, **question, **own)
         ft.train([made], **_plan_options(TrainingPlan, options), progress=status)

@@ -108,7 +108,7 @@ def _check_file(option: str, path: Path) -> None:
 
 def check_folder(option: str, path: Path) -> None:
     """Raise if a folder can neither be written to nor be made."""
-    standing = next(place for place in (path, *path.absolute().parents) if place.exists())
+    standing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not standing.is_dir():
         raise ft.InputError(f"{option} {str(path)!r}: {str(standing)!r} is not a folder. Name another.")
     _check_writable(option, path, standing)

@@ -54,6 +54,12 @@ class People:
             warn_if_audited(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
         return self._source
 
+    @property
+    def preset(self) -> str | None:
+        """The preset of the workspace, which is fixed there, or of the command."""
+        preset: str | None = self._options["preset"]
+        return preset if self._workspace is None else self._workspace.setup.preset
+
     def prepare_workspace(self) -> None:
         """Make the workspace if there should be one and there is none yet; from here on a test set may be spent."""
         if self._folder is None:
@@ -101,7 +107,6 @@ class People:
                 workspace.check_agrees(name, value, f"--{name.replace('_', '-')}")
         if self._options["workspace"] is None and not whole:
             self._say(f"Using the workspace {folder} beside the data: {workspace.left} of {workspace.budget} left.")
-        self._options["preset"] = workspace.setup.preset
         if not self._options["train_only"]:
             workspace.check()
         warn_if_audited(workspace.setup.rows, lambda: workspace.setup.fingerprint, besides=workspace.setup.id)
@@ -115,8 +120,8 @@ class People:
         from fairtest.data.fingerprint import fingerprint_in_order
 
         options = command_to_repeat(self._ctx, "")
-        asked = "\n".join((ft.__version__, fingerprint_in_order(self._source.table), options))
-        return blake2b(asked.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        question = "\n".join((ft.__version__, fingerprint_in_order(self._source.table), options))
+        return blake2b(question.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def _say(self, text: str) -> None:
         if not self._options["quiet"]:

@@ -120,8 +120,8 @@ def report(
     reports = [assemble(i, i.require_results("report")) for i in batch]
     if out_dir is not None:
         for number, (investigation, made) in enumerate(zip(batch, reports, strict=True), start=1):
-            place = f"{number}-" if len(batch) > 1 else ""
-            save(made, out_dir, f"{place}{investigation.kind}-{investigation.output_name}")
+            prefix = f"{number}-" if len(batch) > 1 else ""
+            save(made, out_dir, f"{prefix}{investigation.kind}-{investigation.output_name}")
     return reports
 
 

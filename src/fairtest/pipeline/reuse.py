@@ -73,11 +73,11 @@ def make_short_list(source: DataSource, found: Found) -> Found:
     engine = engine_of(source)
     contexts = [found.contexts[i] for i in order]
     members = engine.members(TRAIN, conditions_of(contexts, engine.axis))
-    kept: list[int] = []
+    leaders: list[int] = []
     for i, *_ in fold(contexts, members, found.sign[order], found.evidence[order])[1:]:
-        if not any(contexts[j].contains(contexts[i]) for j in kept):
-            kept.append(i)
-    at = order[[0, *kept[:SHORT_LIST]]]
+        if not any(contexts[j].contains(contexts[i]) for j in leaders):
+            leaders.append(i)
+    at = order[[0, *leaders[:SHORT_LIST]]]
     return Found(
         tuple(found.contexts[i] for i in at),
         (-1,) + (0,) * (len(at) - 1),

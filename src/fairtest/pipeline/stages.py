@@ -117,12 +117,12 @@ def explain_answer(
             f"{argument('by')} must name at least one explanatory attribute: explain(investigation, by='department')."
         )
     conditional = investigation.conditioned_on(names)
-    asked = [
+    repeated = [
         ask_again(investigation.source, question, significant, names)
         for question, significant in zip(conditional.questions, before.attributes, strict=True)
     ]
-    found = tuple(again for again, _ in asked)
-    left_out = sum(barred for _, barred in asked)
+    found = tuple(again for again, _ in repeated)
+    left_out = sum(barred for _, barred in repeated)
     note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
     explains = number, sum(len(again.contexts) for again in found)
     training = Training(before.training, found, (note,) if left_out else (), explains)

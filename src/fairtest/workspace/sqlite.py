@@ -175,9 +175,9 @@ class SQLiteLedger:
         Readers open it for writing too, if that can be: what a process left that died is undone by the next one.
         """
         file = quote(str((self.folder / FILE).absolute()))
-        place = f"file:{file}?mode={'rwc' if mode == 'rwc' else 'rw'}"
+        uri = f"file:{file}?mode={'rwc' if mode == 'rwc' else 'rw'}"
         try:
-            with closing(sqlite3.connect(place, PATIENCE, uri=True, isolation_level=None)) as db:
+            with closing(sqlite3.connect(uri, PATIENCE, uri=True, isolation_level=None)) as db:
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("PRAGMA synchronous = EXTRA")
                 db.execute("BEGIN" if mode == "r" else "BEGIN IMMEDIATE")

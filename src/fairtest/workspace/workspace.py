@@ -176,14 +176,14 @@ class Workspace:
         place
             Which report, where several investigations were tested together.
         """
-        stored = self._pick_report(self.ledger.reports(self._run(run).number), place)
+        stored = self._pick_report(self.ledger.reports(self._find_run(run).number), place)
         report: Report = unpack(stored.document)
         return report
 
     def read_reports(self, run: int | None = None) -> list[Report | EarlierReport]:
         """Return the reports of a run, to be shown exactly as they were. Default: the last run."""
-        asked = self._run(run)
-        return [read_report(stored, asked.version) for stored in self.ledger.reports(asked.number)]
+        found = self._find_run(run)
+        return [read_report(stored, found.version) for stored in self.ledger.reports(found.number)]
 
     def explain(
         self, by: str | Sequence[str], *, run: int | None = None, place: int = 1, correction: str | None = None
@@ -199,12 +199,12 @@ class Workspace:
         run, place
             The number of a run, and which of its investigations. Default: the last run that explains no other.
         """
-        asked = self._run(run, explained=run is not None)
-        stored = self._pick_report(self.ledger.reports(asked.number), place)
+        found = self._find_run(run, explained=run is not None)
+        stored = self._pick_report(self.ledger.reports(found.number), place)
         self.check()
         source = self._source(merge_declarations({}, unpack_declarations(stored.question)))
         investigation = restore_investigation(source, stored.question)
-        return explain_answer(investigation, unpack(stored.prior), asked.number, by, correction=correction)
+        return explain_answer(investigation, unpack(stored.prior), found.number, by, correction=correction)
 
     def check(self) -> None:
         """Raise if every test set is spent, or if nothing can be stored."""
@@ -219,7 +219,7 @@ class Workspace:
                 "fixed. Take it out, or make another workspace."
             )
 
-    def _run(self, number: int | None, *, explained: bool = True) -> Run:
+    def _find_run(self, number: int | None, *, explained: bool = True) -> Run:
         runs = [run for run in self.runs if run.reports]
         if not runs:
             raise UsageError(
