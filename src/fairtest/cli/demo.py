@@ -12,6 +12,7 @@ import fairtest as ft
 from fairtest.cli.helping import command, section
 from fairtest.cli.options import with_default
 from fairtest.cli.outputs import check_folder, text_width
+from fairtest.cli.texts import render_text
 
 if TYPE_CHECKING:
     from fairtest.model.finding import CountTable, Finding, Stratum
@@ -88,15 +89,12 @@ def discounts(seed: int = 0) -> ft.Report:
 
 
 def _say(topic: str, **values: Any) -> None:
-    """Show one part of the demo, whose words are in a template; lines that are too long are wrapped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # loads slowly
+    """Show one part of the demo; lines that are too long are wrapped."""
+    from fairtest.datasets.pricing import PLANTED  # loads polars
 
-    from fairtest.datasets.pricing import PLANTED
-
-    loader, width = PackageLoader("fairtest.cli"), text_width()
-    templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    width = text_width()
     values |= {"points": _points, "interval": _interval, "admitted": _admitted, "planted": PLANTED, "width": width}
-    for line in templates.get_template(f"demo-{topic}.txt.jinja").render(values).splitlines():
+    for line in render_text(f"demo-{topic}", **values).splitlines():
         indent = "    " if line.startswith("  - ") else ""
         click.echo(fill(line, width, subsequent_indent=indent) if len(line) > width else line.rstrip())
 

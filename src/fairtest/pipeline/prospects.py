@@ -82,6 +82,11 @@ class Prospects:
     hypotheses: int
     shown: tuple[Prospect, ...]
 
+    @property
+    def left(self) -> int:
+        """How many contexts have less evidence than those shown, and are no near-copies of them."""
+        return self.proposed - len(self.shown) - sum(p.copies for p in self.shown)
+
 
 def prospects(investigation: Investigation, correction: str | None = None, most: int = 40) -> list[Prospects]:
     """Return what training found for each question of an investigation, and what its test could confirm.
