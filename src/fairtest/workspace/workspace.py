@@ -27,7 +27,6 @@ from fairtest.workspace.status import Status
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
-    from types import TracebackType
 
     from fairtest.model.report import Report
     from fairtest.workspace.ledger import Ledger, Run, StoredReport
@@ -294,9 +293,7 @@ class Workspace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let go of the data; everything else is in the folder already."""
         self.__dict__.pop("source", None)
 
