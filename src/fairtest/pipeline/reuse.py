@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.plans import TestingRun
     from fairtest.progress import Progress
-    from fairtest.types import IntArray
 
 SHORT_LIST = 10
 """How many groups are put to a reusable test set for each protected attribute: every answer tells something."""
@@ -103,10 +102,7 @@ def answer_from_reused_set(
     proposed = _measure_training(source, asked, settings)
     tested = validate(engine_of(source), asked, settings, progress)
     answers = [
-        _quote_or_state(
-            source, train, said(test.contexts, train.contexts, settings.level, signed=test.asked.question.metric.signed)
-        )
-        for test, train in zip(tested, proposed, strict=True)
+        _quote_or_state(source, train, test, settings.level) for test, train in zip(tested, proposed, strict=True)
     ]
     results = [_describe_answers(source, v, a, run) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
@@ -121,13 +117,14 @@ def _reused_set(source: DataSource) -> ReusedSet:
     return source.budget
 
 
-def _quote_or_state(source: DataSource, proposed: Validated, answers: IntArray) -> list[Answer]:
+def _quote_or_state(source: DataSource, proposed: Validated, tested: Validated, level: float) -> list[Answer]:
     """Return what the test set says of each context; what it has confirmed before is quoted."""
     answers_before = _reused_set(source).answers
     before = [answers_before.get(key) for key in _hypothesis_keys(source, [proposed.asked])]
+    now = said(tested.contexts, proposed.contexts, level, signed=tested.asked.question.metric.signed)
     return [
         old if old is not None and old.confirmed else new
-        for old, new in zip(before, stated(answers, proposed.contexts), strict=True)
+        for old, new in zip(before, stated(now, proposed.contexts), strict=True)
     ]
 
 
@@ -171,7 +168,7 @@ def _describe_answers(
     describer = Describer(engine, source, TRAIN, run.level, proposed)
     confirmed = np.array([a.confirmed for a in answers])
 
-    def stated(finding: Finding, answer: Answer) -> Finding:
+    def restate(finding: Finding, answer: Answer) -> Finding:
         return replace(
             finding,
             interval=answer.interval,
@@ -187,7 +184,7 @@ def _describe_answers(
     missing, outside = left_out(engine, TRAIN, asked)
     shown = [0, *order]
     rest = [i for i in range(len(answers)) if i not in shown]
-    population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
+    population, *findings = (restate(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
         tested=len(asked.contexts),
         untestable=int(np.isnan(train.effect).sum()),
