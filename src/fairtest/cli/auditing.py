@@ -20,7 +20,7 @@ from fairtest.cli.arguments import (
     parse_protected,
 )
 from fairtest.cli.config import config_in_use, config_text
-from fairtest.cli.options import SOURCE, WORDS
+from fairtest.cli.options import DIVIDING, SOURCE, WORDS
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import People
 from fairtest.cli.progress import StatusLine
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
     from fairtest.model.plans import Plan
 
-FIXED = ("budget", "conf", "train_size", "seed", "preset")
-"""Options of other sections that say how the data is divided."""
 MOST_NOTED = 100
 """How many columns --verbose speaks of: a Discovery may have thousands."""
 
@@ -88,7 +86,7 @@ def _investigation_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say of the data; a command has all of those of the file, perhaps not the others."""
-    same = {name: options.get(name) for name in (*FIXED, *(str(option.name) for option in (*SOURCE, *WORDS)))}
+    same = {name: options.get(name) for name in (*DIVIDING, *(str(option.name) for option in (*SOURCE, *WORDS)))}
     converted = {
         "labels": parse_labels(same.pop("label") or ()),
         "ordered": parse_orders(options["ordered"]),

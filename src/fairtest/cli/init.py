@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.auditing import FIXED, source_options
+from fairtest.cli.auditing import source_options
 from fairtest.cli.helping import command
-from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, only
+from fairtest.cli.options import DIVIDING, ROLES, SEARCH, SOURCE, TEST, WORDS, only
 from fairtest.cli.people import warn_if_audited
 
 
-@command(only(ROLES, "favourable", "reference"), SOURCE, WORDS, only((*SEARCH, *TEST), *FIXED))
+@command(only(ROLES, "favourable", "reference"), SOURCE, WORDS, only((*SEARCH, *TEST), *DIVIDING))
 @click.argument("folder", metavar="DIR")
 @click.argument("data")
 def init(folder: str, data: str, **options: Any) -> None:

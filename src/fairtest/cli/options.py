@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from fairtest.model.plans import PlanOption
 
+DIVIDING = ("seed", "budget", "conf", "train_size", "preset")
+"""Options that say how the people are divided into sets."""
+
 repeatable = partial(Option, multiple=True)
 
 

@@ -10,6 +10,7 @@ import click
 
 import fairtest as ft
 from fairtest.cli.errors import WORKSPACE
+from fairtest.cli.options import DIVIDING
 from fairtest.cli.repeat import command_to_repeat, given_parameters
 from fairtest.workspace.sqlite import is_workspace
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
-FIXED = ("seed", "budget", "conf", "train_size", "preset", "missing", "delimiter", "encoding", "decimal")
+FIXED = (*DIVIDING, "missing", "delimiter", "encoding", "decimal")
 """Options that a workspace has settled: given again, they must agree."""
 
 
