@@ -12,7 +12,6 @@ import fairtest as ft
 from fairtest.cli.errors import WORKSPACE
 from fairtest.cli.options import DIVIDING
 from fairtest.cli.repeat import command_to_repeat, given_parameters
-from fairtest.workspace.sqlite import is_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,6 +126,13 @@ class People:
     def _say(self, text: str) -> None:
         if not self._options["quiet"]:
             click.echo(text, err=True)
+
+
+def is_workspace(path: Path) -> bool:
+    """Whether a path is the folder of a workspace."""
+    from fairtest.workspace import sqlite  # slow to load, and help does without
+
+    return sqlite.is_workspace(path)
 
 
 def usual_workspace(data: Path) -> Path:
