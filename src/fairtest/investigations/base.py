@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Investigation(ABC):
     """One thing to find out about the people of a data source.
 
-    The state follows the stages: ``training`` is what :func:`fairtest.train` found, ``results`` what
-    :func:`fairtest.test` made of it; both are None before.
+    It never changes, but for what it remembers: ``training`` is what :func:`fairtest.train` found for it last,
+    ``results`` what :func:`fairtest.test` made of that; both are None before.
     """
 
     kind: ClassVar[str]
@@ -41,10 +41,6 @@ class Investigation(ABC):
     """The output before it was restricted to the people it is about; None where it is about everybody."""
     explained_by: tuple[str, ...] = ()
     """Explanatory attributes that were added to explain what was found without them."""
-    explains: tuple[int, int] | None = None
-    """For an explanation: the number of the run whose groups are asked about again, and how many they are."""
-    notes: tuple[str, ...] = ()
-    """Remarks that the report must have."""
 
     def __init__(
         self,

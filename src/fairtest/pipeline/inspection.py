@@ -124,8 +124,8 @@ def _notes(table: Table, named: Mapping[str, Sequence[str]]) -> Iterator[str]:
         if marks and column.codes is not None and column.kind is not Kind.IDENTIFIER:
             number = int(np.isin(column.codes, [column.levels.index(m) for m in marks]).sum())
             shown = " ".join(words_of("--missing", str(m)) for m in marks)
-            told = f"{column.name!r} has {' and '.join(map(repr, marks))} {number:,} times"
-            yield f"{told}. If that means missing, add {shown}."
+            seen = f"{column.name!r} has {' and '.join(map(repr, marks))} {number:,} times"
+            yield f"{seen}. If that means missing, add {shown}."
         if _looks_like_sets(column):
             options = f"{words_of('-o', column.name)} --separator '|'"
             yield f"{column.name!r} looks like sets of labels: see fairtest discover, {options}."
