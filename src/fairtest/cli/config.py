@@ -186,6 +186,8 @@ def config_text(ctx: click.Context, path: str) -> str:
         else:
             table = tables["data" if key in SHARED else str(ctx.command.name)]
             table[key] = _written(parameter, value, folder)
+    data = tables["data"]
+    tables["data"] = {key: data[key] for key in sorted(data, key=FILE.__ne__)}  # the file before what is said of it
     text = tomlkit.dumps({title: table for title, table in tables.items() if table})
     return f"# {ctx.command_path} --config {Path(path).name}\n\n{text}"
 
