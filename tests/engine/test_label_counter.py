@@ -70,12 +70,12 @@ def test_the_nodes_of_a_tree_are_contexts(engine_over, table):
     engine = engine_over(table, Holdout(N, 1, 0.4, 0))
     counter = engine.label_counter(0, target, labels)
     g, h = engine.axes(["g", "h"])
-    frontier = counter.frontier()
+    frontier = counter.frontier(np.array([0, 4]))
     child = np.full((1, 256), -1, dtype=np.int32)
     child[0, :3] = 1, -1, 0
     frontier.advance([g], child)
     assert frontier.n_nodes == 2
-    found = frontier.histogram(h, np.array([0, 4]))
+    (found,) = frontier.histograms([h], 0, 2)
     for node, code in ((0, 2), (1, 0)):
         for value in range(h.size):
             context = (Condition("g", (code,)), Condition("h", (value,)))

@@ -134,8 +134,10 @@ def test_regression_ranks_the_cause_first():
     investigation = ft.Discovery(source, "s", [*LABELS, "a shadow"])
     searcher = label_searcher(source, investigation.questions[0], TrainingRun(TrainingPlan(max_depth=1), 1))
     names = investigation.labels.names
-    z, _ = searcher.evidence(Context(), np.arange(len(names)))
-    order = [names[i] for i in searcher.ranked(Context(), np.arange(len(names)), z)]
+    assert searcher.common.tolist() == list(range(len(names)))
+    (z,), _ = searcher.contexts.evidence([Context()])
+    (ranked,) = searcher.ranked([Context()], z[None])
+    order = [names[i] for i in ranked]
     assert abs(z[names.index("a shadow")]) > 10
     assert set(order[:2]) == set(EVERYWHERE)
     assert order.index("a shadow") > 3

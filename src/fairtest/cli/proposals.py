@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.investigations.discovery import LabelQuestion
 from fairtest.metrics.choice import scale_for
 from fairtest.numbers import count
 from fairtest.pipeline.prospects import prospects
@@ -44,7 +43,7 @@ def _lines(investigation: Investigation, correction: str | None) -> Iterator[str
 
 def _question(found: Prospects, people: str) -> Iterator[str]:
     question = found.question
-    labels = isinstance(question, LabelQuestion)
+    labels = question.labels is not None
     output = "labels" if labels else question.output.name
     yield f"{question.protected.name} → {output}, by {question.metric.name}"
     if labels:

@@ -256,13 +256,21 @@ class LocalEngine(MemoryEngine):
         return [counter.n_people, counter.people]
 
     def label_histogram(
-        self, number: int, target: Target, labels: Labels, steps: Sequence[Step], axis: Axis, places: IntArray
+        self,
+        number: int,
+        target: Target,
+        labels: Labels,
+        steps: Sequence[Step],
+        axis: Axis,
+        places: IntArray,
+        first: int,
+        last: int,
     ) -> NDArray[Any]:
-        """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
-        frontier: MemoryLabelFrontier = self._counter_of(number, target, labels).frontier()
+        """Return the sums by node, code of an axis and label, for some of the nodes that some steps lead to."""
+        frontier: MemoryLabelFrontier = self._counter_of(number, target, labels).frontier(places)
         for axes, child, _ in steps:
             frontier.advance(axes, child)
-        return frontier.histogram(axis, places)
+        return next(frontier.histograms([axis], first, last))
 
     def _counter_of(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         known = self._counter
