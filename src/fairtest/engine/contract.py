@@ -113,11 +113,11 @@ class LabelCounter(Protocol):
     def people(self) -> IntArray:
         """How many people of the set have each label."""
 
-    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
-        """Return the sums by the codes of some axes: ``[code, …, label, *cell_shape, *sum_shape]``."""
-
     def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`joint` sums of several sets of axes and of labels, counted together as memory allows."""
+        """Yield the sums of each of several sets of axes and labels: ``[code, …, label, *cell_shape, *sum_shape]``.
+
+        Counted together as far as memory allows.
+        """
 
     def frontier(self, places: IntArray) -> Frontier:
         """Return the root of a tree over the people of the set, whose tables have an axis for some labels.
@@ -125,11 +125,11 @@ class LabelCounter(Protocol):
         No node of it can be cut in several ways.
         """
 
-    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
-        """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
-
     def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`table` of several contexts and labels, counted together as far as memory allows."""
+        """Yield the sums of some labels in each of several contexts: ``[label, *cell_shape, *sum_shape]``.
+
+        Counted together as far as memory allows.
+        """
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""

@@ -362,10 +362,6 @@ class PartitionedLabelCounter:
         found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
         return iter(found if add else zip(*found, strict=True))
 
-    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
-        """Return the sums by the codes of some axes."""
-        return next(self.joints([(axes, places)]))
-
     def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of several sets of axes, in as few passes as memory allows."""
         size = _numbers(self._target)
@@ -385,10 +381,6 @@ class PartitionedLabelCounter:
         for axis in axes:
             asked = (*self._head, steps, axis, places, first, last)
             yield np.asarray(self._engine.of_labels("label_histogram", *asked, columns={*columns, axis.column}))
-
-    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
-        """Return the sums of some labels in one context."""
-        return next(self.tables([(context, places)]))
 
     def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
         """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""
