@@ -310,9 +310,9 @@ class PartitionedEngine:
         """Return what counts labels in a set."""
         return PartitionedLabelCounter(self, number, target, labels)
 
-    def of_labels(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
+    def of_labels(self, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         """Return what the partitions' label counters answer."""
-        return self._run(method, *arguments, columns=columns, add=add)
+        return self._run("of_labels", *arguments, columns=columns, add=add)
 
     def labels_in_parts(self, labels: Labels) -> EachPart:
         """Return the labels of each partition's people."""
@@ -353,13 +353,13 @@ class PartitionedLabelCounter:
         self._engine = engine
         self._target = target
         self._head = (number, target, engine.labels_in_parts(labels))
-        n_people, self.people = engine.of_labels("people_with_labels", *self._head, columns=columns_of(target))
+        ((n_people, self.people),) = self._ask("tally", [()], ())
         self.n_people = int(n_people)
 
     def _ask(self, method: str, asked: Sequence[Any], columns: Iterable[str], *, add: bool = True) -> Iterator[Any]:
         """Yield what partitions answer to each of several questions, in one pass."""
         columns = {*columns, *columns_of(self._target)}
-        found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
+        found = self._engine.of_labels(*self._head, method, asked, columns=columns, add=add)
         return iter(found if add else zip(*found, strict=True))
 
     def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
@@ -377,10 +377,9 @@ class PartitionedLabelCounter:
         self, places: IntArray, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
     ) -> Iterator[NDArray[Any]]:
         """Yield the sums by node, code of an axis and label, for some of the nodes that some steps lead to."""
-        columns = {*columns_of(self._target), *(a.column for cut, _, _ in steps for a in cut if a is not None)}
+        cut = {a.column for cuts, _, _ in steps for a in cuts if a is not None}
         for axis in axes:
-            asked = (*self._head, steps, axis, places, first, last)
-            yield np.asarray(self._engine.of_labels("label_histogram", *asked, columns={*columns, axis.column}))
+            yield from self._ask("histogram", [(steps, axis, places, first, last)], {*cut, axis.column})
 
     def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
         """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""

@@ -81,13 +81,7 @@ def find_contexts(source: DataSource, question: Question, settings: TrainingRun,
         return _fixed_contexts(source, question, settings, progress)
     if question.metric.summary is SummaryKind.ROWS:
         return _contexts_by_rows(source, question, settings, progress)
-    searcher = searcher_of(source, question, settings, progress)
-    return {
-        "auto": searcher.auto,
-        "tree": searcher.tree,
-        "forest": searcher.forest,
-        "exhaustive": searcher.exhaustive,
-    }[settings.plan.search]()
+    return searcher_of(source, question, settings, progress).find()
 
 
 def _contexts_by_rows(source: DataSource, question: Question, settings: TrainingRun, progress: Progress) -> Found:

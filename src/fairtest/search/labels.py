@@ -23,7 +23,7 @@ from fairtest.model.found import Found
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of, n_splits
 from fairtest.search.exhaustive import LEAST_LINK, Reach, coarse_cuts, item_axes
-from fairtest.search.proposals import Searcher, covered, half_link, weights_and_signs
+from fairtest.search.proposals import GROWN, Searcher, covered, half_link, weights_and_signs
 from fairtest.search.scoring import Outputs, Strength
 from fairtest.types import SummaryKind
 
@@ -50,10 +50,8 @@ MOST_CELLS = 1 << 22
 """The most numbers that the table of some labels, over all conjunctions of the same attributes, may hold."""
 MOST_CONTEXTS = 100
 """In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
-GROWN = ("tree", "forest")
-"""The searches whose nodes are taken as they are …"""
 MOST_TREE = 500
-"""… up to so many."""
+"""Where the nodes of trees are taken as they are, labels are tested in so many at most."""
 MOST_AHEAD = 1 << 20
 """About how many numbers of contexts to come are counted together."""
 SCREEN = 1.0

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[int, ...]
 """A context by the numbers of its predicates."""
 
+GROWN = ("tree", "forest")
+"""The searches whose nodes are taken as they are; the others evaluate every conjunction of a few predicates."""
 MOST_FIXED = 5000
 """The most contexts that are tested on everybody at once."""
 MOST_ROWS = 1 << 23
@@ -73,14 +75,16 @@ class Searcher:
         self._progress = progress
         self._reach = reach
 
-    def tree(self) -> Found:
-        """Return the nodes of the guided tree."""
-        found = self.grown(self._progress)
-        return self.weighted(replace(found, guided=frozenset(found.contexts)))
-
-    def forest(self) -> Found:
-        """Return the nodes of many guided trees on random subsets of the attributes."""
-        return self.weighted(self.grown(self._progress))
+    def find(self) -> Found:
+        """Return the contexts to test, as the plan says how to search."""
+        search = self._settings.plan.search
+        if search in GROWN:
+            found = self.grown(self._progress)
+            return self.weighted(replace(found, guided=frozenset(found.contexts if search == "tree" else ())))
+        if search == "exhaustive":
+            return self._union(None, self._progress)
+        tree = self.grown(progress_of_step(self._progress, 0, 2))
+        return self._union(tree, progress_of_step(self._progress, 1, 2))
 
     def grown(self, progress: Progress) -> Found:
         """Return the nodes of the guided tree, or of a forest, as they are."""
@@ -108,10 +112,6 @@ class Searcher:
 
         return FoundUnweighed(found, weigh)
 
-    def exhaustive(self) -> Found:
-        """Return every conjunction of a few predicates."""
-        return self._union(None)
-
     def fixed(self) -> Found:
         """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
         axes = item_axes(self._axes, self._table)
@@ -133,14 +133,9 @@ class Searcher:
         parents, notes = (-1,) + (0,) * (len(contexts) - 1), cut_short(depth, wanted, tree=False)
         return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
 
-    def auto(self) -> Found:
-        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
-        return self._union(self.grown(progress_of_step(self._progress, 0, 2)))
-
-    def _union(self, tree: Found | None) -> Found:
-        few, depth, notes = self.conjunctions(
-            self._progress if tree is None else progress_of_step(self._progress, 1, 2)
-        )
+    def _union(self, tree: Found | None, progress: Progress) -> Found:
+        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree if there is one."""
+        few, depth, notes = self.conjunctions(progress)
         deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
         others = (Context(), *deep)
         z, link = self.evidence(others)

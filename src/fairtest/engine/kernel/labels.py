@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine, Frontier, LabelCounter
+    from fairtest.engine.local import Step
     from fairtest.types import FloatArray, IntArray
 
 
@@ -87,9 +88,20 @@ class MemoryLabelCounter:
         """Yield the sums by the codes of several sets of axes."""
         return (self.joint(axes, places) for axes, places in asked)
 
+    def tally(self) -> list[Any]:
+        """Return how many people there are, and how many with each label."""
+        return [self.n_people, self.people]
+
     def frontier(self, places: IntArray) -> MemoryLabelFrontier:
         """Return the root of a tree."""
         return MemoryLabelFrontier(self, places)
+
+    def histogram(self, steps: Sequence[Step], axis: Axis, places: IntArray, first: int, last: int) -> NDArray[Any]:
+        """Return the sums by node, code of an axis and label, for some of the nodes that some steps lead to."""
+        frontier = self.frontier(places)
+        for step in steps:
+            frontier.advance(*step)
+        return next(frontier.histograms([axis], first, last))
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return everybody's code on an axis."""
