@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairtest.data.streaming.partitions import Partition
     from fairtest.data.summaries import Target
     from fairtest.engine.contract import Rows
-    from fairtest.engine.kernel.labels import MemoryLabelCounter, MemoryLabelFrontier
+    from fairtest.engine.kernel.labels import MemoryLabelCounter
     from fairtest.engine.memory import MemoryFrontier
     from fairtest.types import FloatArray, IntArray
 
@@ -249,20 +249,6 @@ class LocalEngine(MemoryEngine):
         """Return what a method of a label counter gives for several arguments."""
         counter = self._counter_of(number, target, labels)
         return [getattr(counter, method)(*arguments) for arguments in asked]
-
-    def people_with_labels(self, number: int, target: Target, labels: Labels) -> list[Any]:
-        """Return how many people there are, and how many with each label."""
-        counter = self._counter_of(number, target, labels)
-        return [counter.n_people, counter.people]
-
-    def label_histogram(
-        self, number: int, target: Target, labels: Labels, steps: Sequence[Step], axis: Axis, places: IntArray
-    ) -> NDArray[Any]:
-        """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
-        frontier: MemoryLabelFrontier = self._counter_of(number, target, labels).frontier()
-        for axes, child, _ in steps:
-            frontier.advance(axes, child)
-        return frontier.histogram(axis, places)
 
     def _counter_of(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         known = self._counter

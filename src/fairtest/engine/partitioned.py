@@ -8,6 +8,7 @@ not be made again.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,7 +27,7 @@ from fairtest.engine.memory import frontier_of, joint_of, people_of
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -143,8 +144,8 @@ class PartitionedEngine:
         """Return the root of a tree over the training rows."""
         kinds = self._kinds_of(TRAIN, target)
         if kinds is None:
-            return PartitionedFrontier(self, target)
-        return frontier_of(kinds, target, lambda: PartitionedFrontier(self, target))
+            return PartitionedFrontier(partial(self.histograms, target))
+        return frontier_of(kinds, target, lambda: PartitionedFrontier(partial(self.histograms, target)))
 
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
@@ -309,9 +310,9 @@ class PartitionedEngine:
         """Return what counts labels in a set."""
         return PartitionedLabelCounter(self, number, target, labels)
 
-    def of_labels(self, method: str, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
+    def of_labels(self, *arguments: Any, columns: Iterable[str], add: bool = True) -> Any:
         """Return what the partitions' label counters answer."""
-        return self._run(method, *arguments, columns=columns, add=add)
+        return self._run("of_labels", *arguments, columns=columns, add=add)
 
     def labels_in_parts(self, labels: Labels) -> EachPart:
         """Return the labels of each partition's people."""
@@ -329,16 +330,15 @@ class PartitionedEngine:
 class PartitionedFrontier:
     """The nodes at one depth of a tree, known by the steps that lead to them."""
 
-    def __init__(self, engine: PartitionedEngine, target: Target) -> None:
-        self._engine = engine
-        self._target = target
+    def __init__(self, histograms: Callable[..., Iterable[NDArray[Any]]]) -> None:
+        self._histograms = histograms
         self._steps: list[Step] = []
         self.n_nodes = 1
 
     def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
         """Yield the sums by node and code of each axis, counted in one pass."""
         if axes:
-            yield from self._engine.histograms(self._target, self._steps, axes, first, last)
+            yield from self._histograms(self._steps, axes, first, last)
 
     def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
         """Go one level down."""
@@ -353,18 +353,14 @@ class PartitionedLabelCounter:
         self._engine = engine
         self._target = target
         self._head = (number, target, engine.labels_in_parts(labels))
-        n_people, self.people = engine.of_labels("people_with_labels", *self._head, columns=columns_of(target))
+        ((n_people, self.people),) = self._ask("tally", [()], ())
         self.n_people = int(n_people)
 
     def _ask(self, method: str, asked: Sequence[Any], columns: Iterable[str], *, add: bool = True) -> Iterator[Any]:
         """Yield what partitions answer to each of several questions, in one pass."""
         columns = {*columns, *columns_of(self._target)}
-        found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
+        found = self._engine.of_labels(*self._head, method, asked, columns=columns, add=add)
         return iter(found if add else zip(*found, strict=True))
-
-    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
-        """Return the sums by the codes of some axes."""
-        return next(self.joints([(axes, places)]))
 
     def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of several sets of axes, in as few passes as memory allows."""
@@ -373,20 +369,17 @@ class PartitionedLabelCounter:
         for some in _in_budget(asked, numbers):
             yield from self._ask("joint", some, {a.column for axes, _ in some for a in axes})
 
-    def frontier(self) -> PartitionedLabelFrontier:
+    def frontier(self, places: IntArray) -> PartitionedFrontier:
         """Return the root of a tree."""
-        return PartitionedLabelFrontier(self)
+        return PartitionedFrontier(partial(self._histograms, places))
 
-    def histogram(self, steps: Sequence[Step], axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
-        columns = {axis.column, *columns_of(self._target)}
-        columns |= {a.column for cut, _, _ in steps for a in cut if a is not None}
-        asked = (*self._head, steps, axis, places)
-        return np.asarray(self._engine.of_labels("label_histogram", *asked, columns=columns))
-
-    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
-        """Return the sums of some labels in one context."""
-        return next(self.tables([(context, places)]))
+    def _histograms(
+        self, places: IntArray, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
+    ) -> Iterator[NDArray[Any]]:
+        """Yield the sums by node, code of an axis and label, for some of the nodes that some steps lead to."""
+        cut = {a.column for cuts, _, _ in steps for a in cuts if a is not None}
+        for axis in axes:
+            yield from self._ask("histogram", [(steps, axis, places, first, last)], {*cut, axis.column})
 
     def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
         """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""
@@ -402,24 +395,6 @@ class PartitionedLabelCounter:
             np.concatenate([part.stratum for part in parts]),
             sparse.vstack([part.labels for part in parts], format="csc"),
         )
-
-
-class PartitionedLabelFrontier:
-    """The nodes at one depth of a tree in which labels are counted."""
-
-    def __init__(self, counter: PartitionedLabelCounter) -> None:
-        self._counter = counter
-        self._steps: list[Step] = []
-        self.n_nodes = 1
-
-    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis."""
-        return self._counter.histogram(self._steps, axis, places)
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
-        """Go one level down."""
-        self._steps = [*self._steps, (tuple(axes), child.copy(), None)]
-        self.n_nodes = int(child.max(initial=-1)) + 1
 
 
 def columns_of(target: Target) -> set[str]:
