@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate
+from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from fairtest.data.axes import level_axis, numeric_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
-from fairtest.engine.contract import LabelRows, Profiles, Rows, sample_step
+from fairtest.engine.batches import columns_of, in_batches, sums_of
+from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.kernel.cells import SAMPLE, expected, most_kinds, possible_kinds
 from fairtest.engine.kernel.joint import merged
 from fairtest.engine.kernel.tables import count_contexts
 from fairtest.engine.local import EachPart, LocalCache, Request, Step, fulfil
 from fairtest.engine.memory import frontier_of, joint_of, people_of
+from fairtest.engine.partitioned_labels import PartitionedLabelCounter
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from fairtest.engine.kernel.cells import Kinds, Tally
     from fairtest.types import IntArray
 
-AT_ONCE = 1 << 23
-"""About how many numbers may be counted together in one pass over the partitions."""
 MOST_KINDS = 1 << 20
 """More kinds of people than this are not tallied."""
 FEW_CONTEXTS = 64
@@ -165,11 +165,10 @@ class PartitionedEngine:
         if kinds is not None:
             return count_contexts(people_of(kinds), contexts, target, self.axis)
         here = self._local(target)
-        pieces = []
-        step = max(AT_ONCE // _numbers(target), 1)
-        for first in range(0, max(len(contexts), 1), step):
-            some = contexts[first : first + step]
-            pieces.append(self._run("tables", number, some, here, columns=self.spoken_of(some) | columns_of(target)))
+        pieces = [
+            self._run("tables", number, some, here, columns=self.spoken_of(some) | columns_of(target))
+            for some in [*in_batches(contexts, [sums_of(target)] * len(contexts))] or [[]]
+        ]
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
@@ -184,7 +183,7 @@ class PartitionedEngine:
             yield from (joint_of(people, axes, target) for axes in several)
             return
         here = self._local(target)
-        for some in _in_budget(several, [_numbers(target) * _prod(a.size for a in axes) for axes in several]):
+        for some in in_batches(several, [sums_of(target) * prod(a.size for a in axes) for axes in several]):
             columns = {a.column for axes in some for a in axes} | columns_of(target)
             yield from self._run("joint_of_each", number, some, here, columns=columns)
 
@@ -239,7 +238,7 @@ class PartitionedEngine:
         """Yield the people of each of several contexts, fetched in as few passes as memory allows."""
         about = replace(target, summary=SummaryKind.ROWS)
         people = self.tables(number, contexts, about).reshape(len(contexts), -1).sum(axis=1)
-        for some in _in_budget(contexts, people.tolist()):
+        for some in in_batches(contexts, people.tolist()):
             yield from self._rows_of(number, some, target, ())
 
     def _rows_of(
@@ -346,88 +345,6 @@ class PartitionedFrontier:
         self.n_nodes = int(child.max(initial=-1)) + 1
 
 
-class PartitionedLabelCounter:
-    """Counts labels in partitions. See :class:`fairtest.engine.contract.LabelCounter`."""
-
-    def __init__(self, engine: PartitionedEngine, number: int, target: Target, labels: Labels) -> None:
-        self._engine = engine
-        self._target = target
-        self._head = (number, target, engine.labels_in_parts(labels))
-        n_people, self.people = engine.of_labels("people_with_labels", *self._head, columns=columns_of(target))
-        self.n_people = int(n_people)
-
-    def _ask(self, method: str, asked: Sequence[Any], columns: Iterable[str], *, add: bool = True) -> Iterator[Any]:
-        """Yield what partitions answer to each of several questions, in one pass."""
-        columns = {*columns, *columns_of(self._target)}
-        found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
-        return iter(found if add else zip(*found, strict=True))
-
-    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
-        """Return the sums by the codes of some axes."""
-        return next(self.joints([(axes, places)]))
-
-    def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the sums by the codes of several sets of axes, in as few passes as memory allows."""
-        size = _numbers(self._target)
-        numbers = [size * len(places) * _prod(a.size for a in axes) for axes, places in asked]
-        for some in _in_budget(asked, numbers):
-            yield from self._ask("joint", some, {a.column for axes, _ in some for a in axes})
-
-    def frontier(self) -> PartitionedLabelFrontier:
-        """Return the root of a tree."""
-        return PartitionedLabelFrontier(self)
-
-    def histogram(self, steps: Sequence[Step], axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
-        columns = {axis.column, *columns_of(self._target)}
-        columns |= {a.column for cut, _, _ in steps for a in cut if a is not None}
-        asked = (*self._head, steps, axis, places)
-        return np.asarray(self._engine.of_labels("label_histogram", *asked, columns=columns))
-
-    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
-        """Return the sums of some labels in one context."""
-        return next(self.tables([(context, places)]))
-
-    def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""
-        size = _numbers(self._target)
-        for some in _in_budget(asked, [size * len(places) for _, places in asked]):
-            yield from self._ask("table", some, self._engine.spoken_of([context for context, _ in some]))
-
-    def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
-        """Return who in a context has which of some labels, person by person."""
-        parts = next(self._ask("design", [(context, places)], self._engine.spoken_of([context]), add=False))
-        return LabelRows(
-            np.concatenate([part.protected for part in parts]),
-            np.concatenate([part.stratum for part in parts]),
-            sparse.vstack([part.labels for part in parts], format="csc"),
-        )
-
-
-class PartitionedLabelFrontier:
-    """The nodes at one depth of a tree in which labels are counted."""
-
-    def __init__(self, counter: PartitionedLabelCounter) -> None:
-        self._counter = counter
-        self._steps: list[Step] = []
-        self.n_nodes = 1
-
-    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis."""
-        return self._counter.histogram(self._steps, axis, places)
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
-        """Go one level down."""
-        self._steps = [*self._steps, (tuple(axes), child.copy(), None)]
-        self.n_nodes = int(child.max(initial=-1)) + 1
-
-
-def columns_of(target: Target) -> set[str]:
-    """Return the columns a target is made of; those of a label are not read, its people are known."""
-    variables = [v for v in (target.protected, target.output, target.strata) if v is not None]
-    return {c for v in variables if label_part(v) is None for c in v.columns}
-
-
 def _at(value: Any, place: int) -> Any:
     return value.values[place] if isinstance(value, EachPart) else value
 
@@ -440,25 +357,3 @@ def _strung(parts: Sequence[Rows]) -> Rows:
         np.concatenate([part.stratum for part in parts]),
         {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
     )
-
-
-def _numbers(target: Target) -> int:
-    return target.n_cells * _prod(target.sum_shape)
-
-
-def _prod(sizes: Iterable[int]) -> int:
-    return int(np.prod([1, *sizes], dtype=np.int64))
-
-
-def _in_budget(several: Sequence[Any], numbers: Sequence[int]) -> Iterator[list[Any]]:
-    """Yield runs of requests that together ask for no more numbers than are counted at once; a large one alone."""
-    some: list[Any] = []
-    held = 0
-    for one, many in zip(several, numbers, strict=True):
-        if some and held + many > AT_ONCE:
-            yield some
-            some, held = [], 0
-        some.append(one)
-        held += many
-    if some:
-        yield some
