@@ -48,7 +48,7 @@ def in_parts(table, holdout, client=None, columns=CONTEXTUAL):
     run = runner.run
 
     def noted(request, *, add):
-        asked.append(request.method)
+        asked.append(request.name)
         return run(request, add=add)
 
     runner.run = noted
@@ -124,7 +124,7 @@ def test_kinds_are_tallied_over_partitions(forced, monkeypatch, request, where, 
         asked.clear()
         a, b = (engine.joint(number, axes, target) for engine in (by_kinds, by_people))
         assert a.tobytes() == b.tobytes()
-        assert asked == ([] if which.startswith("counts") else ["joint_of_each"])
+        assert asked == ([] if which.startswith("counts") else ["joints"])
     trees = [engine.frontier(target) for engine in (by_kinds, by_people)]
     for _ in range(3):
         a, b = (next(tree.histograms(axes, 0, tree.n_nodes)) for tree in trees)
@@ -147,7 +147,7 @@ def test_too_many_kinds_are_not_tallied_further(monkeypatch):
     asked.clear()
     for _ in range(2):
         assert engine.joint(TRAIN, axes, target).tobytes() == plain.joint(TRAIN, axes, target).tobytes()
-    assert asked == ["sample_of_kinds", "tally", "joint_of_each", "joint_of_each"]
+    assert asked == ["sample_kinds", "tally_kinds", "joints", "joints"]
 
 
 def test_a_tree_goes_on_with_people_over_partitions_too(monkeypatch):
@@ -179,7 +179,7 @@ def test_few_kinds_by_a_sample_of_partitions():
         engine, asked = in_parts(source.table, source.holdout, columns=[f"c{i}" for i in range(columns)])
         asked.clear()
         engine.frontier(target)
-        assert asked == (["tally"] if few else ["sample_of_kinds"])
+        assert asked == (["tally_kinds"] if few else ["sample_kinds"])
 
 
 def test_reports_are_the_same_with_several_questions(monkeypatch):

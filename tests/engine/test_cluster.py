@@ -47,8 +47,8 @@ def told(**how):
 
 
 STAGES = {
-    "search": lambda request: request.method == "histograms",
-    "validation": lambda request: request.method == "tables" and request.arguments[0] != TRAIN,
+    "search": lambda request: request.name == "histograms",
+    "validation": lambda request: request.name == "tables" and request.question.keywords["number"] != TRAIN,
 }
 
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from fairtest.engine.batches import columns_of, in_batches, sums_of
 from fairtest.engine.contract import LabelRows
+from fairtest.engine.kernel.labels import MemoryLabelCounter
+from fairtest.engine.local import CodedPartition, one_for_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
-    from fairtest.engine.local import Step
+    from fairtest.engine.kernel.frontier import Step
     from fairtest.engine.partitioned import PartitionedEngine
     from fairtest.types import IntArray
+
+T = TypeVar("T")
 
 
 class PartitionedLabelCounter:
@@ -30,15 +35,21 @@ class PartitionedLabelCounter:
     def __init__(self, engine: PartitionedEngine, number: int, target: Target, labels: Labels) -> None:
         self._engine = engine
         self._target = target
-        self._head = (number, target, engine.labels_in_parts(labels))
-        n_people, self.people = engine.of_labels("people_with_labels", *self._head, columns=columns_of(target))
+        self._whom: dict[str, Any] = {
+            "number": number,
+            "target": target,
+            "labels": one_for_each(engine.labels_of_each(labels)),
+        }
+        question = partial(CodedPartition.people_with_labels, **self._whom)
+        n_people, self.people = engine.add(question, columns_of(target))
         self.n_people = int(n_people)
 
-    def _ask(self, method: str, asked: Sequence[Any], columns: Iterable[str], *, add: bool = True) -> Iterator[Any]:
-        """Yield what partitions answer to each of several questions, in one pass."""
-        columns = {*columns, *columns_of(self._target)}
-        found = self._engine.of_labels("of_labels", *self._head, method, asked, columns=columns, add=add)
-        return iter(found if add else zip(*found, strict=True))
+    def _ask(
+        self, method: Callable[..., T], asked: Sequence[tuple[Any, ...]], columns: Iterable[str]
+    ) -> tuple[partial[list[T]], set[str]]:
+        """Return the question what a method of the partitions' counters gives for several arguments, in one pass."""
+        question = partial(CodedPartition.ask_labels, **self._whom, method=method, asked=asked)
+        return question, {*columns, *columns_of(self._target)}
 
     def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
         """Return the sums by the codes of some axes."""
@@ -49,7 +60,8 @@ class PartitionedLabelCounter:
         size = sums_of(self._target)
         numbers = [size * len(places) * prod(a.size for a in axes) for axes, places in asked]
         for some in in_batches(asked, numbers):
-            yield from self._ask("joint", some, {a.column for axes, _ in some for a in axes})
+            columns = {a.column for axes, _ in some for a in axes}
+            yield from self._engine.add(*self._ask(MemoryLabelCounter.joint, some, columns))
 
     def frontier(self) -> PartitionedLabelFrontier:
         """Return the root of a tree."""
@@ -59,8 +71,8 @@ class PartitionedLabelCounter:
         """Return the sums by node, code of an axis and label, for the nodes that some steps lead to."""
         columns = {axis.column, *columns_of(self._target)}
         columns |= {a.column for cut, _, _ in steps for a in cut if a is not None}
-        asked = (*self._head, steps, axis, places)
-        return np.asarray(self._engine.of_labels("label_histogram", *asked, columns=columns))
+        question = partial(CodedPartition.label_histogram, **self._whom, steps=steps, axis=axis, places=places)
+        return np.asarray(self._engine.add(question, columns))
 
     def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
         """Return the sums of some labels in one context."""
@@ -70,11 +82,13 @@ class PartitionedLabelCounter:
         """Yield the sums of some labels in each of several contexts, in as few passes as memory allows."""
         size = sums_of(self._target)
         for some in in_batches(asked, [size * len(places) for _, places in asked]):
-            yield from self._ask("table", some, self._engine.spoken_of([context for context, _ in some]))
+            columns = self._engine.columns_in([context for context, _ in some])
+            yield from self._engine.add(*self._ask(MemoryLabelCounter.table, some, columns))
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
-        parts = next(self._ask("design", [(context, places)], self._engine.spoken_of([context]), add=False))
+        asked = self._ask(MemoryLabelCounter.design, [(context, places)], self._engine.columns_in([context]))
+        parts = [part for (part,) in self._engine.collect(*asked)]
         return LabelRows(
             np.concatenate([part.protected for part in parts]),
             np.concatenate([part.stratum for part in parts]),

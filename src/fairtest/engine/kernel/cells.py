@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log2, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtest.engine.kernel.histogram import Cells
+from fairtest.engine.kernel.people import CodedPeople
+from fairtest.engine.recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis
-    from fairtest.engine.contract import Frontier
+    from fairtest.data.summaries import Target
     from fairtest.types import IntArray
 
 FEWEST_PEOPLE = 1 << 16
@@ -39,29 +41,45 @@ FULL = 4
 """A table of all possible kinds may have so many times as many entries as there are people."""
 
 
-class Kinds:
-    """Kinds of people: alike on some axes, and in the same cell of a target.
-
-    Attributes
-    ----------
-    cells
-        The cell of each kind, and how many people are of it.
-    """
+class Kinds(CodedPeople):
+    """Kinds of people, each counted like a person: alike on some axes, and in the same cell of a target."""
 
     def __init__(self, codes: Mapping[str, NDArray[np.uint8]], cells: Cells) -> None:
-        self._codes = codes
-        self.cells = cells
+        super().__init__(lambda axis: codes[axis.column], np.arange(len(cells.cell)), cells)
+        self._columns = codes.keys()
 
-    def __len__(self) -> int:
-        return len(self.cells.cell)
+    def know(self, columns: Iterable[str]) -> bool:
+        """Whether people of a kind are alike on some columns."""
+        return self._columns >= set(columns)
 
-    def codes(self, axis: Axis) -> NDArray[np.uint8]:
-        """Return the code of each kind on an axis."""
-        return self._codes[axis.column]
 
-    def know(self, column: str) -> bool:
-        """Whether people of a kind are alike on a column."""
-        return column in self._codes
+class KnownKinds:
+    """The kinds of people that were found last, and of what there are too many, for an engine that looks for them.
+
+    One of each is kept: an engine counts one target at a time, on the training set and then on a test set. Any thread
+    may ask.
+    """
+
+    def __init__(self) -> None:
+        self._found: Recent[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = Recent(most=1)
+        self._not_few: Recent[tuple[Target, tuple[Axis, ...]], bool] = Recent(most=1)
+
+    def get(
+        self, number: int, target: Target, axes: tuple[Axis, ...], find: Callable[[], Kinds | None] | None
+    ) -> Kinds | None:
+        """Return the kinds of people in a set, alike on some axes; None if they are not few, or not known.
+
+        Where they are not few in one set, they are not looked for in another. Nor are they without a way to ``find``
+        them: that takes a pass over the people, which must be worth it.
+        """
+        if self._not_few.find((target, axes)):
+            return None
+        if find is None:
+            return self._found.find((number, target, axes))
+        kinds = self._found.get((number, target, axes), find)
+        if kinds is None:
+            self._not_few.get((target, axes), lambda: True)
+        return kinds
 
 
 def kinds_of(
@@ -137,50 +155,6 @@ class Tally:
     def kinds(self, axes: Sequence[Axis], n_cells: int) -> Kinds | None:
         """Return the kinds, if they are few enough."""
         return None if self.keys is None else _taken_apart(self.keys, self.people, axes, n_cells)
-
-
-class KindsFrontier:
-    """The nodes at one depth of a tree over kinds of people.
-
-    Parameters
-    ----------
-    on_kinds
-        The root of the tree over kinds.
-    on_people
-        Gives the root of the tree over people, which goes on where an axis is asked for on which people of a kind are
-        not alike.
-    """
-
-    def __init__(self, kinds: Kinds, on_kinds: Frontier, on_people: Callable[[], Frontier]) -> None:
-        self._kinds = kinds
-        self._on_people = on_people
-        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] | None = []
-        self._current = on_kinds
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes at this depth."""
-        return self._current.n_nodes
-
-    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
-        """Yield the sums by node and code of each axis."""
-        self._prepare(axes)
-        return self._current.histograms(axes, first, last)
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
-        """Go one level down."""
-        self._prepare([axis for axis in axes if axis is not None])
-        if self._steps is not None:
-            self._steps.append((axes, child, nodes))
-        self._current.advance(axes, child, nodes)
-
-    def _prepare(self, axes: Sequence[Axis]) -> None:
-        """Go on with people, if kinds of them do not know one of the axes."""
-        if self._steps is not None and not all(self._kinds.know(axis.column) for axis in axes):
-            self._current = self._on_people()
-            for step in self._steps:
-                self._current.advance(*step)
-            self._steps = None
 
 
 def keys_of(

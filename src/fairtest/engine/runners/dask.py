@@ -15,7 +15,8 @@ from uuid import uuid4
 
 from fairtest.data.cluster import address_of
 from fairtest.data.streaming.slices import Slice
-from fairtest.engine.local import LocalCache, added, fulfil
+from fairtest.engine.local import PartitionCache, add_answers
+from fairtest.engine.recent import Recent
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
 
@@ -54,6 +55,7 @@ class OnCluster:
         self._kept = kept
         self._token = uuid4().hex
         self._sent: list[Any] | None = None
+        self._sending = Lock()  # two threads that ask at once send the rows once
 
     def run(self, request: Request, *, add: bool) -> Any:
         """Return what the partitions answer."""
@@ -98,7 +100,7 @@ class OnCluster:
                 self._token,
                 __version__,
                 self._kept,
-                [request.within(i) for i in some],
+                [request.to(i) for i in some],
                 [places[i] for i in some],
                 some,
                 add,
@@ -106,7 +108,7 @@ class OnCluster:
                 allow_other_workers=True,
                 retries=RETRIES,
                 pure=False,
-                key=f"fairtest-{request.method}-{uuid4().hex}",
+                key=f"fairtest-{request.name}-{uuid4().hex}",
             )
             for number, some in enumerate(tasks)
         ]
@@ -117,14 +119,15 @@ class OnCluster:
         Rows that are in memory here are sent once, in tasks that return them: the scheduler can repeat these when a
         worker that had them is lost.
         """
-        if self._sent is None:
-            self._sent = [
-                self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
-                if isinstance(p, Slice)
-                else p
-                for p in self.partitions
-            ]
-        return self._sent
+        with self._sending:
+            if self._sent is None:
+                self._sent = [
+                    self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
+                    if isinstance(p, Slice)
+                    else p
+                    for p in self.partitions
+                ]
+            return self._sent
 
     def _gathered(self, futures: list[Any], *, add: bool) -> Any:
         if not add:
@@ -159,17 +162,8 @@ def _runs(things: Sequence[Any], length: int) -> list[list[Any]]:
     return [list(things[first : first + length]) for first in range(0, len(things), length)]
 
 
-_caches: dict[str, LocalCache] = {}
-_lock = Lock()
-
-
-def _cache_of(token: str, kept: int) -> LocalCache:
-    """Return what this worker keeps of a source; only the last one's is kept."""
-    with _lock:
-        if token not in _caches:
-            _caches.clear()
-            _caches[token] = LocalCache(kept)
-        return _caches[token]
+_caches: Recent[str, PartitionCache] = Recent(most=1)
+"""What this worker keeps of the last source that it was asked about: ``kept`` bytes at most. Its threads share it."""
 
 
 def _answer(
@@ -187,13 +181,14 @@ def _answer(
             f"A worker of the cluster has FairTest {__version__}, and the one who asks has {version}. Install the same "
             "version on every worker: the numbers must be the same wherever they are counted."
         )
-    return fulfil(_cache_of(token, kept), list(zip(places, partitions, requests, strict=True)), add=add)
+    cache = _caches.get(token, lambda: PartitionCache(kept))
+    return cache.answers(zip(places, partitions, requests, strict=True), add=add)
 
 
 def _added(answers: Iterable[Any]) -> Any:
     """Return the sum of answers, which are left as they are: the scheduler may want to add them once more."""
     every = iter(answers)
-    return added(chain((deepcopy(next(every)),), every))
+    return add_answers(chain((deepcopy(next(every)),), every))
 
 
 def _kept(partition: Partition) -> Partition:
