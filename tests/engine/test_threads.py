@@ -5,16 +5,23 @@ from __future__ import annotations
 import pickle
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import fields
 
+import numpy as np
 import pytest
+from naive_counts import CONTEXTUAL, setting, target_of
 from test_engine_reports import CASES, FRAME
 
 import fairtest as ft
-from fairtest.data.holdout import Budget
+from fairtest.data.axes import Condition
+from fairtest.data.holdout import TRAIN, Budget
 from fairtest.data.streaming.slices import slices_of
+from fairtest.data.summaries import Target
 from fairtest.engine.local import PartitionCache
+from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.recent import Recent
 from fairtest.pipeline import search
@@ -68,6 +75,49 @@ def test_two_threads_get_what_one_gets(switching):
     with ThreadPoolExecutor(2) as pool:
         for found in pool.map(audit, range(2)):
             assert [case for case in CASES if found[case] != expected[case]] == []
+
+
+class SlowTarget(Target):
+    """A target that lets other threads go first whenever something is looked up by it."""
+
+    __eq__ = Target.__eq__
+
+    def __hash__(self):
+        time.sleep(1e-5)
+        return super().__hash__()
+
+
+@pytest.mark.parametrize("where", ["memory", "partitions"])
+def test_an_engine_answers_threads_that_get_in_each_other_s_way(where):
+    """Each asks for another target, set and thing at a time, while the others are in the middle of theirs."""
+    _, table, holdout, _, _, _ = setting(11)
+    plain = MemoryEngine(table, holdout)
+    axes = plain.axes(CONTEXTUAL)
+    parts = slices_of(table, [table.n_rows // 3, table.n_rows])
+    engine = MemoryEngine(table, holdout)
+    if where == "partitions":
+        engine = PartitionedEngine(table, holdout, Here(parts, 1 << 20))
+    made = [target_of(table, which, stratified=s) for which in ("counts", "moments") for s in (False, True)]
+    targets = [SlowTarget(**{field.name: getattr(target, field.name) for field in fields(target)}) for target in made]
+    context = (Condition("city", (0, 1)),)
+    questions = [
+        lambda e, n, t: e.total(n, t),
+        lambda e, n, t: e.joint(n, axes[:2], t),
+        lambda e, n, t: e.joint(n, [axes[2], axes[1]], t),
+        lambda e, n, t: e.tables(n, [context, ()], t),
+        lambda e, n, t: np.array(e.left_out(n, t)),
+        lambda e, n, t: e.rows(n, context, t).protected,
+        lambda e, n, t: e.within(n, e.members(n, [context])[0], t),
+    ]
+    asked = [(q, n, t) for q in range(len(questions)) for n in (TRAIN, 1) for t in range(len(targets))]
+    expected = {(q, n, t): questions[q](plain, n, made[t]).tobytes() for q, n, t in asked}
+
+    def ask(seed):
+        order = np.random.default_rng(seed).permutation(len(asked)).tolist()
+        return {asked[i]: questions[asked[i][0]](engine, asked[i][1], targets[asked[i][2]]).tobytes() for i in order}
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(ask, range(8)))
 
 
 def test_what_is_attached_to_a_source_is_made_once(switching):
