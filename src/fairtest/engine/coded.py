@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fairtest.engine.recent import Recent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 4
 """How many variables are kept row by row: those of a target, while its contexts are described one after the other."""
-
-
-class Split(Protocol):
-    """What has to be known of a split: :class:`fairtest.data.holdout.Holdout` is one."""
-
-    def rows(self, number: int) -> NDArray[np.intp]:
-        """Return the positions of a set's rows, in order."""
 
 
 class CodedTarget:
@@ -64,6 +57,8 @@ class CodedTable:
 
     Parameters
     ----------
+    find_rows
+        Gives the positions of a set's rows in the table, in order.
     axes
         What is known of axes. It may grow.
     n_rows
@@ -71,11 +66,17 @@ class CodedTable:
         parts add up without rounding.
     """
 
-    def __init__(self, table: Table, split: Split, axes: dict[str, Axis | None], n_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        find_rows: Callable[[int], NDArray[np.intp]],
+        axes: dict[str, Axis | None],
+        n_rows: int,
+    ) -> None:
         self._table = table
-        self._split = split
+        self._find_rows = find_rows
         self._axes = axes
-        self._n_rows = table.n_rows if n_rows is None else n_rows
+        self._n_rows = n_rows
         self._codes: dict[str, NDArray[np.uint8]] = {}
         self._rows: dict[int, NDArray[np.intp]] = {}
         self._left_out: dict[tuple[int, Target], int] = {}
@@ -97,7 +98,7 @@ class CodedTable:
     def rows_of(self, number: int) -> NDArray[np.intp]:
         """Return the positions of a set's rows."""
         if number not in self._rows:
-            self._rows[number] = self._split.rows(number)
+            self._rows[number] = self._find_rows(number)
         return self._rows[number]
 
     def people(self, number: int, target: Target) -> CodedPeople:
@@ -112,8 +113,8 @@ class CodedTable:
 
         return coded.sets.get(number, make)
 
-    def counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> CodedPeople:  # noqa: ARG002
-        """Return whose sums are added up, by codes on some columns: the people of a set."""
+    def counted(self, number: int, target: Target) -> CodedPeople:
+        """Return whose sums are added up: the people of a set."""
         return self.people(number, target)
 
     def _coded(self, target: Target) -> CodedTarget:
@@ -127,8 +128,7 @@ class CodedTable:
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        people = self.counted(number, target, {c.column for context in contexts for c in context})
-        return count_contexts(people, contexts, target, self.axis)
+        return count_contexts(self.counted(number, target), contexts, target, self.axis)
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
@@ -192,9 +192,9 @@ class CodedTable:
         codes = {column: self._codes_on(column).take(rows) for column in {c.column for c in conditions}}
         known = {condition: packed(among(codes[condition.column], condition)) for condition in conditions}
         inside = np.tile(packed(np.ones(rows.size, dtype=bool)), (len(contexts), 1))
-        for number_of_context, context in enumerate(contexts):
+        for i, context in enumerate(contexts):
             for condition in context:
-                inside[number_of_context] &= known[condition]
+                inside[i] &= known[condition]
         return inside
 
     def within(

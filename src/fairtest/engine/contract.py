@@ -145,7 +145,10 @@ class LabelCounter(Protocol):
 
 
 class Engine(Protocol):
-    """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`."""
+    """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`.
+
+    Axes are those that the engine itself made. Any thread may ask, at any time.
+    """
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes, thresholds and rare values read off the training set."""
@@ -154,7 +157,7 @@ class Engine(Protocol):
         """Return several contextual columns in codes, read together where a pass over the rows is dear."""
 
     def frontier(self, target: Target) -> Frontier:
-        """Return the root of a tree over the training rows."""
+        """Return the root of a tree over the training rows, which can be cut along the axes made before it."""
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set: ``[*cell_shape, *sum_shape]``."""

@@ -87,19 +87,6 @@ class Request:
         return replace(self, question=partial(self.question, **own)) if own else self
 
 
-@dataclass(frozen=True)
-class _Split:
-    """The part of a split that concerns one partition."""
-
-    holdout: Holdout
-    start: int
-    stop: int
-
-    def rows(self, number: int) -> NDArray[np.intp]:
-        """Return the positions of a set's rows, counted from the start of the partition."""
-        return self.holdout.rows_within(number, self.start, self.stop)
-
-
 class _Columns(Mapping[str, Column]):
     """The columns of a partition, read when they are first asked for, those that are likely needed together."""
 
@@ -134,8 +121,8 @@ class CodedPartition(CodedTable):
 
     def __init__(self, partition: Partition, holdout: Holdout, n_rows: int) -> None:
         self._columns = _Columns(partition)
-        split = _Split(holdout, partition.start, partition.start + partition.n_rows)
-        super().__init__(Table("", "", partition.n_rows, self._columns), split, {}, n_rows)
+        rows = partial(holdout.rows_within, start=partition.start, stop=partition.start + partition.n_rows)
+        super().__init__(Table("", "", partition.n_rows, self._columns), rows, {}, n_rows)
         self._frontier: tuple[Target, Sequence[Step], MemoryFrontier] | None = None
         self._counter: tuple[int, Target, Labels, MemoryLabelCounter] | None = None
 

@@ -8,21 +8,20 @@ from fairtest.data.axes import make_axis
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.coded import CodedTable
 from fairtest.engine.kernel.cells import KnownKinds, kinds_of
-from fairtest.engine.kernel.frontier import KindsFrontier, MemoryFrontier
+from fairtest.engine.kernel.frontier import MemoryFrontier
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.holdout import Holdout
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.engine.coded import Split
     from fairtest.engine.contract import Frontier, Rows
-    from fairtest.engine.kernel.cells import Kinds
     from fairtest.engine.kernel.people import CodedPeople
 
 
@@ -33,8 +32,8 @@ class MemoryEngine(CodedTable):
     change what counting costs and never what comes out.
     """
 
-    def __init__(self, table: Table, split: Split) -> None:
-        super().__init__(table, split, {})
+    def __init__(self, table: Table, holdout: Holdout) -> None:
+        super().__init__(table, holdout.rows, {}, table.n_rows)
         self._kinds = KnownKinds()
 
     def axis(self, column: str) -> Axis | None:
@@ -49,10 +48,7 @@ class MemoryEngine(CodedTable):
 
     def frontier(self, target: Target) -> Frontier:
         """Return the root of a tree over the training rows."""
-        kinds = self._kinds_of(TRAIN, target)
-        if kinds is None:
-            return MemoryFrontier(self.people(TRAIN, target), target)
-        return KindsFrontier(kinds, target, lambda: MemoryFrontier(self.people(TRAIN, target), target))
+        return MemoryFrontier(self.counted(TRAIN, target), target)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
@@ -60,25 +56,30 @@ class MemoryEngine(CodedTable):
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes."""
-        people = self.counted(number, target, [axis.column for axes in several for axis in axes])
+        people = self.counted(number, target)
         return (people.joint(axes, target) for axes in several)
 
     def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
         """Yield the people of each of several contexts."""
         return (self.rows(number, context, target) for context in contexts)
 
-    def counted(self, number: int, target: Target, columns: Iterable[str] = ()) -> CodedPeople:
+    def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
+        """Return the sums of every context in a set."""
+        self.axes(sorted({condition.column for context in contexts for condition in context}))  # for kinds to know
+        return super().tables(number, contexts, target)
+
+    def counted(self, number: int, target: Target) -> CodedPeople:
         """Return whose sums are added up: the people of a set, or the kinds of people where they are few."""
         kinds = self._kinds_of(number, target)
-        return self.people(number, target) if kinds is None or not kinds.know(columns) else kinds
+        return self.people(number, target) if kinds is None else kinds
 
-    def _kinds_of(self, number: int, target: Target) -> Kinds | None:
+    def _kinds_of(self, number: int, target: Target) -> CodedPeople | None:
         """Return the kinds of people in a set, alike on all axes that are known by now; None if they are not few."""
         if target.summary is not SummaryKind.COUNTS:
             return None
         axes = tuple(axis for _, axis in sorted(self._axes.copy().items()) if axis is not None)
 
-        def find() -> Kinds | None:
+        def find() -> CodedPeople | None:
             people = self.people(number, target)
 
             def codes(axis: Axis, step: int) -> NDArray[np.uint8]:

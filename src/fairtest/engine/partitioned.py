@@ -20,9 +20,9 @@ from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
 from fairtest.engine.batches import columns_of, in_batches, sums_of
 from fairtest.engine.contract import Profiles, Rows, sample_step
-from fairtest.engine.kernel.cells import SAMPLE, KnownKinds, expected, most_kinds, possible_kinds
-from fairtest.engine.kernel.frontier import KindsFrontier
-from fairtest.engine.kernel.joint import merged
+from fairtest.engine.kernel.cells import SAMPLE, KnownKinds, estimate_kinds, most_kinds, possible_kinds
+from fairtest.engine.kernel.frontier import MemoryFrontier
+from fairtest.engine.kernel.joint import merge_profiles
 from fairtest.engine.kernel.tables import count_contexts
 from fairtest.engine.local import CodedPartition, PartitionCache, Request, one_for_each
 from fairtest.engine.partitioned_labels import PartitionedLabelCounter
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.contract import Frontier
-    from fairtest.engine.kernel.cells import Kinds
     from fairtest.engine.kernel.frontier import Step
+    from fairtest.engine.kernel.people import CodedPeople
     from fairtest.types import IntArray
 
 T = TypeVar("T")
@@ -158,9 +158,7 @@ class PartitionedEngine:
     def frontier(self, target: Target) -> Frontier:
         """Return the root of a tree over the training rows."""
         kinds = self._kinds_of(TRAIN, target)
-        if kinds is None:
-            return PartitionedFrontier(self, target)
-        return KindsFrontier(kinds, target, lambda: PartitionedFrontier(self, target))
+        return PartitionedFrontier(self, target) if kinds is None else MemoryFrontier(kinds, target)
 
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
@@ -177,7 +175,8 @@ class PartitionedEngine:
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set, in as few passes as memory allows."""
-        kinds = self._kinds_of(number, target, self.columns_in(contexts), look=len(contexts) > FEW_CONTEXTS)
+        self.columns_in(contexts)
+        kinds = self._kinds_of(number, target, look=len(contexts) > FEW_CONTEXTS)
         if kinds is not None:
             return count_contexts(kinds, contexts, target, self.axis)
         here = self._in_parts(target)
@@ -196,7 +195,7 @@ class PartitionedEngine:
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes, in as few passes as memory allows."""
-        kinds = self._kinds_of(number, target, _columns(*several))
+        kinds = self._kinds_of(number, target)
         if kinds is not None:
             yield from (kinds.joint(axes, target) for axes in several)
             return
@@ -210,7 +209,7 @@ class PartitionedEngine:
         question = partial(CodedPartition.left_out, number=number, target=self._in_parts(target))
         return int(self.add(question, columns_of(target)))
 
-    def _kinds_of(self, number: int, target: Target, columns: Iterable[str] = (), *, look: bool = True) -> Kinds | None:
+    def _kinds_of(self, number: int, target: Target, *, look: bool = True) -> CodedPeople | None:
         """Return the kinds of people in a set, alike on all axes that are known by now; None if they are not few.
 
         ``look`` says whether it is worth a pass to find them, if they are not known.
@@ -219,10 +218,9 @@ class PartitionedEngine:
             return None
         axes = tuple(axis for _, axis in sorted(self._axes.copy().items()) if axis is not None)
         find = partial(self._find_kinds, number, target, axes) if look else None
-        kinds = self._kinds.get(number, target, axes, find)
-        return kinds if kinds is not None and kinds.know(columns) else None
+        return self._kinds.get(number, target, axes, find)
 
-    def _find_kinds(self, number: int, target: Target, axes: Sequence[Axis]) -> Kinds | None:
+    def _find_kinds(self, number: int, target: Target, axes: Sequence[Axis]) -> CodedPeople | None:
         sizes = self._sizes_of(number)
         most = min(most_kinds(axes, target.n_cells, sum(sizes)), MOST_KINDS)
         if not most:
@@ -233,7 +231,7 @@ class PartitionedEngine:
             step = max(sum(sizes[i] for i in some) // SAMPLE, 1)
             steps = one_for_each([step if i in some else 0 for i in range(len(sizes))])
             question = partial(CodedPartition.sample_kinds, number=number, target=target, axes=axes, step=steps)
-            if expected(np.concatenate(self.collect(question, columns)), sum(sizes)) > most:
+            if estimate_kinds(np.concatenate(self.collect(question, columns)), sum(sizes)) > most:
                 return None
         tally = self.add(
             partial(CodedPartition.tally_kinds, number=number, target=target, axes=axes, most=most), columns
@@ -266,7 +264,7 @@ class PartitionedEngine:
         here = one_for_each([list(some) for some in zip(*map(self._target_of_each, targets), strict=True)])
         columns = _columns(axes).union(*map(columns_of, targets))
         question = partial(CodedPartition.profiles, number=number, targets=here, axes=axes)
-        return merged(self.collect(question, columns))
+        return merge_profiles(self.collect(question, columns))
 
     def members(self, number: int, contexts: Sequence[Sequence[Condition]]) -> NDArray[np.uint64]:
         """Return who of a set is in each context; every partition begins a new word."""

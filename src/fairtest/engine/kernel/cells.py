@@ -19,7 +19,7 @@ from fairtest.engine.kernel.people import CodedPeople
 from fairtest.engine.recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,32 +41,21 @@ FULL = 4
 """A table of all possible kinds may have so many times as many entries as there are people."""
 
 
-class Kinds(CodedPeople):
-    """Kinds of people, each counted like a person: alike on some axes, and in the same cell of a target."""
-
-    def __init__(self, codes: Mapping[str, NDArray[np.uint8]], cells: Cells) -> None:
-        super().__init__(lambda axis: codes[axis.column], np.arange(len(cells.cell)), cells)
-        self._columns = codes.keys()
-
-    def know(self, columns: Iterable[str]) -> bool:
-        """Whether people of a kind are alike on some columns."""
-        return self._columns >= set(columns)
-
-
 class KnownKinds:
     """The kinds of people that were found last, and of what there are too many, for an engine that looks for them.
 
-    One of each is kept: an engine counts one target at a time, on the training set and then on a test set. Any thread
+    Kinds are alike on all axes that the engine has made by then, and so on all that it can be asked about. One of each
+    is kept: an engine counts one target at a time, on the training set and then on a test set. Any thread
     may ask.
     """
 
     def __init__(self) -> None:
-        self._found: Recent[tuple[int, Target, tuple[Axis, ...]], Kinds | None] = Recent(most=1)
+        self._found: Recent[tuple[int, Target, tuple[Axis, ...]], CodedPeople | None] = Recent(most=1)
         self._not_few: Recent[tuple[Target, tuple[Axis, ...]], bool] = Recent(most=1)
 
     def get(
-        self, number: int, target: Target, axes: tuple[Axis, ...], find: Callable[[], Kinds | None] | None
-    ) -> Kinds | None:
+        self, number: int, target: Target, axes: tuple[Axis, ...], find: Callable[[], CodedPeople | None] | None
+    ) -> CodedPeople | None:
         """Return the kinds of people in a set, alike on some axes; None if they are not few, or not known.
 
         Where they are not few in one set, they are not looked for in another. Nor are they without a way to ``find``
@@ -84,7 +73,7 @@ class KnownKinds:
 
 def kinds_of(
     codes: Callable[[Axis, int], NDArray[np.uint8]], axes: Sequence[Axis], cells: Cells, n_cells: int
-) -> Kinds | None:
+) -> CodedPeople | None:
     """Return the kinds of some people, of whom only their cells are added up; None if there are not few of them.
 
     ``codes`` gives the codes on an axis of every so many-th person: all of them are asked for only where it pays.
@@ -95,7 +84,7 @@ def kinds_of(
         return None
     if possible > most:
         sample = keys_of(codes, axes, cells.cell, n_cells, max(people // SAMPLE, 1))
-        if expected(sample, people) > most:
+        if estimate_kinds(sample, people) > most:
             return None
     return Tally.of(keys_of(codes, axes, cells.cell, n_cells, 1), possible, possible).kinds(axes, n_cells)
 
@@ -152,9 +141,9 @@ class Tally:
         np.add.at(people, place, np.concatenate((self.people, other.people)))
         return self._if_few(keys, people, self.most)
 
-    def kinds(self, axes: Sequence[Axis], n_cells: int) -> Kinds | None:
+    def kinds(self, axes: Sequence[Axis], n_cells: int) -> CodedPeople | None:
         """Return the kinds, if they are few enough."""
-        return None if self.keys is None else _taken_apart(self.keys, self.people, axes, n_cells)
+        return None if self.keys is None else _decode_kinds(self.keys, self.people, axes, n_cells)
 
 
 def keys_of(
@@ -174,7 +163,7 @@ def keys_of(
     return key
 
 
-def expected(sample: NDArray[np.int64], people: int) -> float:
+def estimate_kinds(sample: NDArray[np.int64], people: int) -> float:
     """Return how many kinds there will be among all people, at most about so many.
 
     If twice the people have 2^b times the kinds, this is taken to go on. In truth fewer and fewer are new.
@@ -184,11 +173,13 @@ def expected(sample: NDArray[np.int64], people: int) -> float:
     return float(whole * (people / max(sample.size, 1)) ** growth)
 
 
-def _taken_apart(kinds: NDArray[np.int64], weight: IntArray, axes: Sequence[Axis], n_cells: int) -> Kinds:
-    left, cell = np.divmod(kinds, n_cells)
+def _decode_kinds(keys: NDArray[np.int64], people: IntArray, axes: Sequence[Axis], n_cells: int) -> CodedPeople:
+    """Return kinds of people as if each were a person, of whom there are several."""
+    left, cell = np.divmod(keys, n_cells)
     codes: dict[str, NDArray[np.uint8]] = {}
     for axis in reversed(axes):
         left, code = np.divmod(left, axis.size)
         codes[axis.column] = code.astype(np.uint8)
-    valid = np.broadcast_to(np.True_, kinds.shape)
-    return Kinds(codes, Cells(valid, cell.astype(np.int32), [], weight.astype(np.float64)))
+    valid = np.broadcast_to(np.True_, keys.shape)
+    cells = Cells(valid, cell.astype(np.int32), [], people.astype(np.float64))
+    return CodedPeople(lambda axis: codes[axis.column], np.arange(keys.size), cells)

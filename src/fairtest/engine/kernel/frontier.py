@@ -12,13 +12,11 @@ from fairtest.engine.kernel.histogram import add_up_at
 from fairtest.types import IntArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from fairtest.data.summaries import Target
-    from fairtest.engine.contract import Frontier
-    from fairtest.engine.kernel.cells import Kinds
     from fairtest.engine.kernel.people import CodedPeople
 
 Step = tuple[Sequence[Axis | None], IntArray, IntArray | None]
@@ -86,45 +84,3 @@ class MemoryFrontier:
         to = child.ravel().take(way)
         kept = np.flatnonzero(to >= 0)
         return at.take(kept), to.take(kept)
-
-
-class KindsFrontier:
-    """The nodes at one depth of a tree over kinds of people.
-
-    Parameters
-    ----------
-    on_people
-        Gives the root of the tree over people, which goes on where an axis is asked for on which people of a kind are
-        not alike.
-    """
-
-    def __init__(self, kinds: Kinds, target: Target, on_people: Callable[[], Frontier]) -> None:
-        self._kinds = kinds
-        self._on_people = on_people
-        self._steps: list[Step] | None = []
-        self._current: Frontier = MemoryFrontier(kinds, target)
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes at this depth."""
-        return self._current.n_nodes
-
-    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
-        """Yield the sums by node and code of each axis."""
-        self._prepare(axes)
-        return self._current.histograms(axes, first, last)
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
-        """Go one level down."""
-        self._prepare([axis for axis in axes if axis is not None])
-        if self._steps is not None:
-            self._steps.append((axes, child, nodes))
-        self._current.advance(axes, child, nodes)
-
-    def _prepare(self, axes: Sequence[Axis]) -> None:
-        """Go on with people, if kinds of them do not know one of the axes."""
-        if self._steps is not None and not self._kinds.know(axis.column for axis in axes):
-            self._current = self._on_people()
-            for step in self._steps:
-                self._current.advance(*step)
-            self._steps = None

@@ -64,7 +64,7 @@ class OnCluster:
             if self._client.status in ("closing", "closed"):
                 raise OSError("the client is closed")
             with self._client.as_current():
-                return self._gathered(self._submitted(request, add=add), add=add)
+                return self._gather(self._submit(request, add=add), add=add)
         except FairTestError:
             raise
         except (OSError, TimeoutError, dask.CancelledError, dask.KilledWorker) as error:
@@ -85,15 +85,15 @@ class OnCluster:
                 f"FairTest ({__version__}) on every worker."
             ) from error
 
-    def _submitted(self, request: Request, *, add: bool) -> list[Any]:
+    def _submit(self, request: Request, *, add: bool) -> list[Any]:
         """Send the request to the cluster, in tasks of neighbouring partitions, each to where it went before."""
         workers = sorted(self._client.ncores().items())
         if not workers:
             self._client.wait_for_workers(1, timeout=PATIENCE)
             workers = sorted(self._client.ncores().items())
-        places = self._places()
-        many = max(min(TASKS_EACH * sum(cores for _, cores in workers), len(places)), 1)
-        tasks = _runs(range(len(places)), -(-len(places) // many))
+        partitions = self._sent_partitions()
+        many = max(min(TASKS_EACH * sum(cores for _, cores in workers), len(partitions)), 1)
+        tasks = _in_runs(range(len(partitions)), -(-len(partitions) // many))
         return [
             self._client.submit(
                 _answer,
@@ -101,7 +101,7 @@ class OnCluster:
                 __version__,
                 self._kept,
                 [request.to(i) for i in some],
-                [places[i] for i in some],
+                [partitions[i] for i in some],
                 some,
                 add,
                 workers=[workers[number % len(workers)][0]],
@@ -113,7 +113,7 @@ class OnCluster:
             for number, some in enumerate(tasks)
         ]
 
-    def _places(self) -> list[Any]:
+    def _sent_partitions(self) -> list[Any]:
         """Return the partitions as tasks get them.
 
         Rows that are in memory here are sent once, in tasks that return them: the scheduler can repeat these when a
@@ -122,21 +122,23 @@ class OnCluster:
         with self._sending:
             if self._sent is None:
                 self._sent = [
-                    self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
+                    self._client.submit(_return, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
                     if isinstance(p, Slice)
                     else p
                     for p in self.partitions
                 ]
             return self._sent
 
-    def _gathered(self, futures: list[Any], *, add: bool) -> Any:
+    def _gather(self, futures: list[Any], *, add: bool) -> Any:
         if not add:
             self._wait(futures)
             return [answer for answers in self._client.gather(futures) for answer in answers]
         while len(futures) > FEW:
-            futures = [self._client.submit(_added, some, pure=False, retries=RETRIES) for some in _runs(futures, FEW)]
+            futures = [
+                self._client.submit(_add_copies, some, pure=False, retries=RETRIES) for some in _in_runs(futures, FEW)
+            ]
         self._wait(futures)
-        return _added(answer for _, answer in _distributed().as_completed(futures, with_results=True))
+        return _add_copies(answer for _, answer in _distributed().as_completed(futures, with_results=True))
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait until everything is done, or the cluster has been without workers for too long."""
@@ -158,7 +160,7 @@ def _distributed() -> Any:
     return distributed
 
 
-def _runs(things: Sequence[Any], length: int) -> list[list[Any]]:
+def _in_runs(things: Sequence[Any], length: int) -> list[list[Any]]:
     return [list(things[first : first + length]) for first in range(0, len(things), length)]
 
 
@@ -172,7 +174,7 @@ def _answer(
     kept: int,
     requests: Sequence[Request],
     partitions: Sequence[Partition],
-    places: Sequence[int],
+    numbers: Sequence[int],
     add: bool,
 ) -> Any:
     """Answer on a worker for some partitions."""
@@ -182,14 +184,14 @@ def _answer(
             "version on every worker: the numbers must be the same wherever they are counted."
         )
     cache = _caches.get(token, lambda: PartitionCache(kept))
-    return cache.answers(zip(places, partitions, requests, strict=True), add=add)
+    return cache.answers(zip(numbers, partitions, requests, strict=True), add=add)
 
 
-def _added(answers: Iterable[Any]) -> Any:
+def _add_copies(answers: Iterable[Any]) -> Any:
     """Return the sum of answers, which are left as they are: the scheduler may want to add them once more."""
     every = iter(answers)
     return add_answers(chain((deepcopy(next(every)),), every))
 
 
-def _kept(partition: Partition) -> Partition:
+def _return(partition: Partition) -> Partition:
     return partition
