@@ -136,13 +136,16 @@ class LabelCounter(Protocol):
 
 
 class Counter(Protocol):
-    """What a search needs: tables of sums, which may have an axis for several outputs behind those of contexts."""
+    """What a search needs: tables of sums, which may have an axis for several outputs behind those of contexts.
+
+    Axes are those that the engine itself made. Any thread may ask, at any time.
+    """
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes, thresholds and rare values read off the training set."""
 
     def frontier(self, target: Target) -> Frontier:
-        """Return the root of a tree over the training rows."""
+        """Return the root of a tree over the training rows, which can be cut along the axes made before it."""
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set: ``[*cell_shape, *sum_shape]``."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,17 +44,14 @@ KEPT = 4
 EACH_ROW = 4096
 """How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
-_engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
-
 
 def engine_of(source: DataSource) -> Engine:
-    """Return the engine that counts the people of a source; its codes are kept for the next call."""
-    if source not in _engines:
-        _engines[source] = _engine(source)
-    return _engines[source]
+    """Return the engine that counts the people of a source; it belongs to the source, and goes with it."""
+    return source.attached(make_engine)
 
 
-def _engine(source: DataSource) -> Engine:
+def make_engine(source: DataSource) -> Engine:
+    """Return a new engine for the people of a source."""
     if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout)
     runner: Runner

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.contract import Engine, Frontier, LabelCounter
-    from fairtest.engine.local import Step
+    from fairtest.engine.kernel.frontier import Step
     from fairtest.types import FloatArray, IntArray
 
 
