@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.types import FloatArray, IntArray
 
-LONG_TAIL, UNSEEN_TAIL = 1.0, 0.4
+LONG_TAIL, UNSEEN_TAIL = 1.0, 0.3
 """Skewness, and its share of the largest that a sample can have, above which a tail may not have been seen."""
 
 SKEWED = (

@@ -17,6 +17,7 @@ from fairtest.model.results import Answered, Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     check_joint,
+    check_tolerance,
     chosen_correction,
     counted_in_full,
     min_people,
@@ -118,6 +119,7 @@ def test(
     chosen = chosen_correction(plan, split=source.split)
     check_reusable(source, chosen, plan.tolerance)
     check_joint(batch, chosen)
+    check_tolerance(batch, plan.tolerance)
     check_trained_together(batch)
     source.budget.check()
     asked = [

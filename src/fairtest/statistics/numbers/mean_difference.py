@@ -319,7 +319,7 @@ class _Fit:
         return np.minimum(np.maximum(found, self._floor[rows]), 0.0)
 
     def _null(self, gap: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return variance and third moment of the difference less ``gap`` when people are permuted; and its estimate."""
+        """Return variance and third moment of the difference less ``gap`` under permutation, and its estimate."""
         n0, n1 = self.n[rows, :, 0], self.n[rows, :, 1]
         size = n0 + n1
         s2, s3, weight = self.s2[rows], self.s3[rows], self.weight[rows]
