@@ -576,7 +576,7 @@ class TestRoles:
             ({"numeric": ["level"]}, "level", "salary", "CORR"),
             ({"ordered": {**ORDERED, "level": [1, 2, 3, 4]}}, "level", "salary", "RANK"),
             ({}, "sex", "level", "NMI"),
-            ({"numeric": ["level"]}, "sex", "level", "CORR"),
+            ({"numeric": ["level"]}, "sex", "level", "MEAN"),
             ({}, "years", "hired", "CORR"),
             ({"categorical": ["years"]}, "years", "hired", "NMI"),
         ]
