@@ -8,9 +8,10 @@ for both, whoever has seen it; and a small context is told what the largest one 
 three:
 
 1. Welch's: Student's t with Satterthwaite's degrees of freedom.
-2. Welch's t divided by 1 + 1.5 λ, where λ is the skewness of the difference in the direction in which missing a tail
-   makes t too large, from the skewness of either group, for each with its spread. Simulated quantiles of t of
-   exponential and log-normal samples are such multiples of normal ones. A skewness is enlarged where it is near the
+2. Welch's t divided by 1 + 2.5 λ, where λ is the skewness of the difference in the direction in which missing a tail
+   makes t too large, from the skewness of either group, for each with its spread. Simulated quantiles of t are about
+   1 + 2 λ times Student's for exponential samples, 1 + 1.2 λ times for log-normal ones; that much and some more, since
+   the tail on that side alone must hold. A skewness is enlarged where it is near the
    largest that a sample of the size can have, and reduced by its standard error; the spread of either group may be
    larger than it seems, so that skewness of two groups does not cancel where their spreads are not known well.
 3. What permuting people within strata would give: the score statistic with the permutation's mean, variance and
@@ -52,7 +53,7 @@ from fairtest.statistics.rates import score
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-STRETCH = 1.5
+STRETCH = 2.5
 """By how much t may be too large for each unit of the skewness of a difference."""
 UNSEEN = 12.0
 """How much a sample's skewness is enlarged: by this times the square of its share of the largest possible one."""
