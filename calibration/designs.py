@@ -116,6 +116,8 @@ def designs() -> list[Design]:
         *_conditional_rates("RATIO"),
         *_tables(),
         *_conditional_tables(),
+        *_mean_differences(),
+        *_conditional_mean_differences(),
         *_correlations(),
         *_conditional_correlations(),
         *_one_ways(),
@@ -263,6 +265,82 @@ def _draw_tables(sizes: Ints, joint: Floats, effects: Floats, reps: int, rng: np
     return Drawn(Counts(counts), _averaged(effects, sizes, varies), no_rows)
 
 
+# Two groups and a number ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TwoMeans:
+    """A number in two groups that differ in mean and perhaps in spread.
+
+    Attributes
+    ----------
+    gaps
+        The difference of means in each stratum (one value: the same in all), in deviations of the reference.
+    spread
+        How many times larger the errors of the group are.
+    """
+
+    gaps: tuple[float, ...]
+    noise: str
+    share: float
+    spread: float = 1.0
+
+
+def _mean_differences() -> Iterator[Design]:
+    """Yield groups of at least 20 people: below, the report warns."""
+    noises = (
+        "normal",
+        "t5",
+        "exponential",
+        "log-normal 0.5",
+        "log-normal 1",
+        "log-normal 1.5",
+        "zero-inflated",
+        "counts",
+    )
+    for noise, n, share, spread in product(noises, SIZES, (0.5, 0.2, 0.05, 0.01), (1.0, 3.0)):
+        if n * share >= 20 and (noise not in ("zero-inflated", "counts") or spread == 1):
+            for gap in (0.0, 0.5) if n <= 1_000 else (0.0, 0.1):
+                yield _two_means(n, 1, TwoMeans((gap,), noise, share, spread))
+    for noise, n, share in product(("exponential", "log-normal 1"), (1_000, 10_000), (0.05, 0.2)):
+        yield _two_means(n, 1, TwoMeans((0.0,), noise, share, 27.0))
+
+
+def _conditional_mean_differences() -> Iterator[Design]:
+    for strata, noise, per in product((6, 20, 50), ("normal", "log-normal 1"), (20, 200)):
+        for gaps, share in product(((0.0,), (0.3,), (0.1, 0.5)), (0.5, 0.1)):
+            yield _two_means(per * strata, strata, TwoMeans(gaps, noise, share))
+
+
+def _two_means(n: int, strata: int, two: TwoMeans) -> Design:
+    unequal = ", unequal effects" if len(two.gaps) > 1 else ""
+    kind = f"{two.noise} errors" + (f", {two.spread:.3g} times the spread" if two.spread != 1 else "") + unequal
+    mean = float(np.mean(np.resize(two.gaps, strata)))
+    draw = partial(_draw_two_means, two, stratum_sizes(n, strata))
+    return Design("MEAN", kind, n, two.share, strata, f"{mean:g}", draw, 2 * n)
+
+
+def _draw_two_means(two: TwoMeans, sizes: Ints, reps: int, rng: np.random.Generator) -> Drawn:
+    gaps = np.resize(two.gaps, sizes.size)
+    sums = np.zeros((reps, sizes.size, 2, 5))
+    people: list[tuple[Ints, Floats]] = []
+    for e, size in enumerate(sizes.tolist()):
+        group = (rng.random((reps, size)) < two.share).astype(np.int64)
+        x = e + np.where(group, gaps[e], 0.0) + np.where(group, two.spread, 1.0) * NOISES[two.noise](rng, (reps, size))
+        for g in (0, 1):
+            inside = group == g
+            for p in range(5):
+                sums[:, e, g, p] = np.where(inside, x**p, 0.0).sum(axis=1)
+        people.append((group, x))
+    stratum = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes)
+
+    def rows(i: int) -> Rows:
+        return Rows(*(np.concatenate([each[part][i] for each in people]) for part in (0, 1)), stratum, {})
+
+    truth = _averaged(gaps, sizes, (sums[..., 0] > 0).all(axis=2))
+    return Drawn(GroupMoments(sums), truth, rows)
+
+
 # Two numbers ---------------------------------------------------------------------------------------------------------
 
 
@@ -271,11 +349,22 @@ def _lognormal(sigma: float, rng: np.random.Generator, shape: tuple[int, ...]) -
     return (np.exp(sigma * rng.standard_normal(shape)) - mean) / deviation
 
 
+def _zero_inflated(share: float, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return amounts that few have, log-normal with σ = 0.5, less their mean and in units of their deviation."""
+    mean, square = share * np.exp(0.125), share * np.exp(0.5)
+    amounts = np.where(rng.random(shape) < share, np.exp(0.5 * rng.standard_normal(shape)), 0.0)
+    return np.asarray((amounts - mean) / np.sqrt(square - mean**2))
+
+
 NOISES: dict[str, Noise] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "exponential": lambda rng, shape: rng.standard_exponential(shape) - 1,
+    "log-normal 0.5": partial(_lognormal, 0.5),
     "log-normal 1": partial(_lognormal, 1.0),
     "log-normal 1.5": partial(_lognormal, 1.5),
+    "t5": lambda rng, shape: rng.standard_t(5, shape) / np.sqrt(5 / 3),
+    "zero-inflated": partial(_zero_inflated, 0.1),
+    "counts": lambda rng, shape: (rng.poisson(0.1, shape) - 0.1) / np.sqrt(0.1),
     "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
 }
 """Errors of mean 0 and variance 1."""

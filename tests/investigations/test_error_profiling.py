@@ -246,7 +246,7 @@ class TestNotions:
         np.testing.assert_allclose(
             profile.output.numbers(profile.source.table), columns["p"] - columns["late"], rtol=1e-15
         )
-        assert (profile.explanatory, profile.questions[0].metric.name) == (("p",), "ETA")
+        assert (profile.explanatory, profile.questions[0].metric.name) == (("p",), "MEAN")
 
     def test_calibration_of_other_scores_is_of_the_truth(self):
         columns = {"sex": SEX * 5, "score": np.linspace(300, 850, 40), "late": np.arange(40) % 2}

@@ -34,6 +34,7 @@ def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Cond
     if isinstance(summary, Counts):
         return summary
     sums = summary.sums.copy()
+    units = np.full(len(sums), _unit(summary))
     left = np.flatnonzero(remote(summary))
     for _ in range(MOST_CENTRES):
         if not left.size:
@@ -43,16 +44,23 @@ def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Cond
         again = about.wrap(engine.tables(number, [conditions[i] for i in left.tolist()], about))
         assert not isinstance(again, Counts)
         near = ~remote(again)
-        sums[left[near]] = again.sums[near]
+        sums[left[near]], units[left[near]] = again.sums[near], _unit(again)
         left = left[~near & (left != largest)]
-    return _like(summary, sums)
+    return _like(summary, sums, units)
 
 
 test_summary.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
-def _like(summary: Moments | GroupMoments, sums: FloatArray) -> Moments | GroupMoments:
-    return replace(summary, sums=sums)
+def _like(summary: Moments | GroupMoments, sums: FloatArray, units: FloatArray | None = None) -> Moments | GroupMoments:
+    if isinstance(summary, Moments) or units is None:
+        return replace(summary, sums=sums)
+    return replace(summary, sums=sums, unit=units)
+
+
+def _unit(summary: Moments | GroupMoments) -> float | FloatArray:
+    """Return what a step of 1 is in the number that users know; correlations have no unit."""
+    return 1.0 if isinstance(summary, Moments) else summary.unit
 
 
 def remote(summary: Moments | GroupMoments) -> BoolArray:
