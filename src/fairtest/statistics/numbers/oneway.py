@@ -69,11 +69,11 @@ def eta_p(groups: Groups) -> FloatArray:
 
     Examples
     --------
-    Two people of whom one has 10 cannot show anything beside 98 of whom one has 10.
+    One person among 107 is the only one who has 10: F* finds that beyond doubt, but it may be anybody.
 
-    >>> rare = Groups(*(np.array([v]) for v in ([98, 2], [0.1, 5.0], [98.98, 50.0], [950.0, 0.0], [9415.0, 1250.0])))
-    >>> print(eta_p(rare).round(2))
-    [0.04]
+    >>> one = Groups(*(np.array([v]) for v in ([106, 1], [0.0, 10.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])))
+    >>> print(brown_forsythe_p(one), eta_p(one).round(4))
+    [1.e-300] [0.0093]
     """
     oneway, defined = _OneWay.from_groups(groups)
     return scatter(clip_p(np.where(oneway.testable, oneway.p, np.nan)), defined)
