@@ -79,6 +79,8 @@ KNOWN_WEAK: tuple[Weak, ...] = (
     Weak("conditional CORR: log-normal 1 errors*, effect 0.3", TAILS),
     Weak("ETA: *log-normal 1 errors, *", SKEWED),
     Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
+    Weak("ETA: *%, log-normal 1.5 errors, *, effect 0.02", SKEWED),
+    Weak("ETA: *%, zero-inflated errors, *, effect 0.02", SKEWED),
     Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", UNEVEN),
     Weak("conditional ETA: 3 groups, log-normal 1 errors*", SKEWED),
     Weak("RANK: *, n=50, *, effect 0.8", STRONG),

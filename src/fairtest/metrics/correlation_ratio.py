@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.summaries import GroupMoments
-from fairtest.metrics.cautions import FAR, long_tails
+from fairtest.metrics.cautions import FAR, SURE, long_tails
 from fairtest.metrics.evidence import Evidence, from_chi_square, noncentral_low
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import Metric
@@ -122,10 +122,10 @@ def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
     return oneway.eta_interval(_groups(batch), alpha)
 
 
-def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:  # noqa: ARG001 - part of the protocol
+def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
     """Permute within strata what is not far from any level."""
     with np.errstate(invalid="ignore"):
-        wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR)
+        wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR) & (p >= SURE * level)
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for _, people in batch.each(places):
