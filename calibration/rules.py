@@ -81,6 +81,8 @@ KNOWN_WEAK: tuple[Weak, ...] = (
     Weak("MEAN: log-normal 1.5 errors, 3 times the spread, n=50, *", SKEWED_MEANS),
     Weak("ETA: *log-normal 1 errors, *", SKEWED),
     Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
+    Weak("ETA: *%, log-normal 1.5 errors, *, effect 0.02", SKEWED),
+    Weak("ETA: *%, rare amounts errors, *, effect 0.02", SKEWED),
     Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", UNEVEN),
     Weak("conditional ETA: 3 groups, log-normal 1 errors*", SKEWED),
     Weak("RANK: *, n=50, *, effect 0.8", STRONG),
