@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.summaries import Counts, by_stratum
-from fairtest.engine.contract import Rows
+from fairtest.data.summaries import Counts
 from fairtest.exceptions import in_question
+from fairtest.inference.hypotheses import context_batch, merging_steps, stratum_batch
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.recentre import test_summary
-from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step, silent
 from fairtest.statistics.numerics.rules import clip_p
 from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairtest.data.axes import Condition
+    from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.max_t import JointNull
     from fairtest.investigations.question import Question
+    from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Procedure
     from fairtest.model.context import Context
     from fairtest.progress import Progress
@@ -91,6 +91,8 @@ class Asked:
         What to call the question where an error comes from it; empty if it is the only one.
     guided
         The contexts that are nodes of the guided tree.
+    finer
+        Where a number is conditioned on: the strata of the target, and how they become those shown.
     """
 
     question: Question
@@ -102,11 +104,17 @@ class Asked:
     strata_evidence: FloatArray | None = None
     title: str = ""
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
+    finer: FinerStrata | None = field(default=None, kw_only=True)
 
     @property
     def populations(self) -> IntArray:
         """Where the whole population is asked about."""
         return np.zeros(1, dtype=int)
+
+    @property
+    def n_strata(self) -> int:
+        """The number of strata that are shown, at least 1."""
+        return self.target.n_strata if self.finer is None else self.finer.n_shown
 
     def target_of(self, i: int) -> Target:  # noqa: ARG002 - the same for all contexts of one question
         """Return what is counted for one context."""
@@ -114,7 +122,8 @@ class Asked:
 
     def counted(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every context in a set."""
-        return test_summary(engine, number, self.conditions, self.target)
+        together = None if self.finer is None else self.finer.shown
+        return test_summary(engine, number, self.conditions, self.target, together)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +158,15 @@ class Validated:
         One estimate for each context and stratum, row by row; None without explanatory attributes.
     summary
         The summary of each context, strata included.
+    joint
+        Whether the strata are the same in all contexts, so that hypotheses could be followed together.
     """
 
     asked: Asked
     contexts: Estimates
     strata: Estimates | None
     summary: Summary
+    joint: bool = False
 
     @property
     def tested(self) -> int:
@@ -200,17 +212,17 @@ def validate(
     )
     summaries = _counted(engine, asked, settings, counting)
     family: list[_Member] = []
-    smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
+    smallest = settings.level / max(sum(len(a.contexts) * a.n_strata for a in asked), 1)
     for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
         testing(number / len(asked))
         with in_question(a.title):
-            whole = _contexts(engine, a, summary, settings)
+            whole = context_batch(engine, a, summary, settings)
             family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
             if a.target.strata is not None:
-                strata = _strata(whole, a.target.n_strata)
+                strata = stratum_batch(whole, a)
                 nothing = np.zeros(len(strata))
                 evidence = nothing if a.strata_evidence is None else a.strata_evidence
-                family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
+                family.append(_member(strata, smallest, settings, evidence, nothing, a.n_strata))
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, settings, joining)
         settings = replace(settings, correction=settings.correction.given(null))
@@ -218,7 +230,13 @@ def validate(
     _draw(family, prior, settings, drawing)
     estimates = iter(_estimates(family, prior, settings, measuring))
     return [
-        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
+        Validated(
+            a,
+            next(estimates),
+            None if a.target.strata is None else next(estimates),
+            summary,
+            joint=settings.correction.joint,
+        )
         for a, summary in zip(asked, summaries, strict=True)
     ]
 
@@ -228,9 +246,9 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     summaries = _counted(engine, asked, settings, silent)
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
-        whole = _contexts(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary))
+        whole = context_batch(engine, a, summary, settings)
+        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
+        measured.append(Validated(a, _measured(whole, settings), strata, summary, settings.correction.joint))
     return measured
 
 
@@ -238,7 +256,10 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
     summaries = []
     for number, a in enumerate(asked):
         progress(number / len(asked))
-        summaries.append(a.counted(engine, settings.number))
+        summary = a.counted(engine, settings.number)
+        if a.finer is not None:
+            summary = a.finer.merge(summary, merging_steps(a.finer, summary, joint=settings.correction.joint))
+        summaries.append(summary)
     return summaries
 
 
@@ -264,30 +285,12 @@ def _joint_null(
     for a, member in zip(questions, family, strict=True):
         tested = ~np.isnan(member.p)
         tested[list(member.drawn.places)] = True
-        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
+        # what people contribute to a stratum that consists of finer ones is not followed
+        followed = a.finer is None or not member.n_strata
+        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata, followed))
     size = sum(len(part.batch) for part in parts)
     known = covariance(engine, settings.number, parts, progress_of_step(progress, 0, 2))
     return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))
-
-
-def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        for target, some in groupby(places, asked.target_of):
-            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
-
-    return Batch(asked.question.metric, summary, fetch, settings.seed)
-
-
-def _strata(contexts: Batch, n_strata: int) -> Batch:
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
-        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
-            for i in some:
-                at = people.stratum == i % n_strata
-                alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
-                yield Rows(people.protected[at], people.output[at], alone, {})
-
-    return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 
 
 def _member(

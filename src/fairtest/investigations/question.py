@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.strata import comparable, finer_strata
 from fairtest.data.summaries import Target
 from fairtest.data.variables import RANK_BINS, Variable, ranked
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from fairtest.data.source import DataSource
+    from fairtest.data.strata import FinerStrata
     from fairtest.metrics.registry import Metric
 
 MOST_RANK_CELLS = 1 << 25
 """The most cells that the joint counts of ranks may have, over all contexts and strata."""
+MOST_CELLS, MOST_FINER = 1 << 25, 1000
+"""The most cells and sums over all contexts and finer strata; the most finer strata."""
+LEAST_RANK_BINS = 64
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,20 @@ class Question:
         strata = 1 if self.strata is None else len(self.strata.levels)
         bins = int(min(max((MOST_RANK_CELLS / (contexts * strata)) ** 0.5, 16), RANK_BINS))
         return self._target(source, self.metric.summary, order=4, bins=bins)
+
+    def finer_strata(self, source: DataSource, contexts: int = 1) -> FinerStrata | None:
+        """Return the strata in which people of a test set are compared, where a number is cut finer than it is shown.
+
+        How fine hangs on how many people there are, and on how alike in size the groups of the training set are.
+        """
+        if self.strata is None:
+            return None
+        table, rows = source.table, source.holdout.rows(TRAIN)
+        share = 1.0 if self.protected.is_number else comparable(self.protected.counts(table, rows).tolist())
+        target = self.test_target(source, contexts)
+        each = LEAST_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
+        most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
+        return finer_strata(table, rows, self.strata, source.holdout.sizes[1], share, most)
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output

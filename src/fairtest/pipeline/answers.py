@@ -56,12 +56,26 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
             return replace(put_labels(source, question, found), title=title)
         conditions = conditions_of(found.contexts, engine.axis)
         target = question.test_target(source, len(found.contexts))
+        finer = question.finer_strata(source, len(found.contexts))
+        if finer is not None:
+            target = replace(target, strata=finer.strata)
         strata = None
         if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = searcher_of(source, question).by_stratum(found.contexts)
         nothing = np.zeros(len(found.contexts))
         evidence, sign = (found.evidence, found.sign) if weighted else (nothing, nothing)
-    return Asked(question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided)
+    return Asked(
+        question,
+        target,
+        found.contexts,
+        conditions,
+        evidence,
+        sign,
+        strata,
+        title,
+        guided=found.guided,
+        finer=finer,
+    )
 
 
 def answer(
@@ -263,7 +277,9 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, run
         return [[i] for i in ranked]
     shows = None
     if metric.evidence is not None:
-        target = asked.target if metric.search_summary is None else asked.question.search_target(source)
+        # finer strata than those shown are too small to be looked at one by one
+        plain = metric.search_summary is None and asked.finer is None
+        target = asked.target if plain else asked.question.search_target(source)
         known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
         summary = validated.summary
         counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
