@@ -239,7 +239,15 @@ def _judged(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
-    said = verdict(reported_metric(finding.metric), finding.effect, finding.interval, run.plan.tolerance, finding.size)
+    said = verdict(
+        reported_metric(finding.metric),
+        finding.effect,
+        finding.interval,
+        run.plan.tolerance,
+        finding.size,
+        finding.interval_single,
+        float(normal_quantile(run.level)),
+    )
     return replace(finding, verdict=said)
 
 

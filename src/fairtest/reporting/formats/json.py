@@ -8,7 +8,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.finding import CountTable
+from fairtest.model.finding import NEEDED_CHANCE, CountTable
 from fairtest.numbers import P_FLOOR
 from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.reused import promise, whose_numbers
@@ -194,6 +194,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "folded": finding.folded,
         "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
+        "people_needed_chance": NEEDED_CHANCE if finding.verdict is not None and finding.verdict.needed else None,
         "notes": list(finding.notes),
     }
 
