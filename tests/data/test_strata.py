@@ -17,10 +17,10 @@ def source_of(n: int = 12_000, **columns):
     return ft.DataSource(frame)
 
 
-def finer_of(names: tuple[str, ...], people: float, share: float = 1.0, most: int = 1000, **columns):
+def finer_of(names: tuple[str, ...], people: float, most: int = 1000, **columns):
     source = source_of(**columns)
     shown = strata_variable(source, names)
-    return finer_strata(source.table, source.holdout.rows(0), shown, people, share, most), shown
+    return finer_strata(source.table, source.holdout.rows(0), shown, people, most), shown
 
 
 @pytest.mark.parametrize("pieces", [2, 4, 8])
@@ -49,11 +49,6 @@ def test_few_people_get_what_is_shown():
     assert finer_of(("job",), 100_000)[0] is None
 
 
-def test_a_rare_group_counts_for_fewer_people():
-    finer, _ = finer_of(("age",), 21_000, share=0.0784)
-    assert finer.bins[0] == {"age": 40}
-
-
 def test_crossing_keeps_people_in_the_strata():
     finer, shown = finer_of(("age", "job", "pay"), 21_000, pay=np.random.default_rng(5).normal(size=12_000))
     assert len(shown.levels) == 75
@@ -76,7 +71,7 @@ def test_missing_numbers_are_in_no_stratum():
     age[:50] = np.nan
     source = source_of(age=age)
     shown = strata_variable(source, ("age",))
-    finer = finer_strata(source.table, source.holdout.rows(0), shown, 5_000, 1.0, 1000)
+    finer = finer_strata(source.table, source.holdout.rows(0), shown, 5_000, 1000)
     assert (finer.strata.codes(source.table)[:50] == -1).all()
 
 

@@ -50,11 +50,9 @@ class FinerStrata:
     merged
         For each step, from none to those shown: the first of the finest with which each is merged.
     least
-        For each step, how many people (as :func:`comparable` counts) it takes.
+        For each step, how many people it takes.
     bins
         For each step, how many bins each number is in.
-    share
-        How many people one person counts for in a comparison of these groups, at most 1.
     """
 
     strata: Variable
@@ -62,7 +60,6 @@ class FinerStrata:
     merged: tuple[IntArray, ...]
     least: tuple[float, ...]
     bins: tuple[dict[str, int], ...]
-    share: float = 1.0
 
     @property
     def n_shown(self) -> int:
@@ -71,7 +68,7 @@ class FinerStrata:
 
     def steps_for(self, people: IntArray) -> IntArray:
         """Return how many steps of merging the strata of contexts with so many people need."""
-        enough = people[:, None] * self.share >= np.asarray(self.least)
+        enough = people[:, None] >= np.asarray(self.least)
         steps: IntArray = np.argmax(enough, axis=1)  # the last takes no people at all
         return steps
 
@@ -110,21 +107,7 @@ def _added(sums: NDArray[Any], first: IntArray) -> NDArray[Any]:
     return together
 
 
-def comparable(groups: Sequence[int]) -> float:
-    """Return how many people one person counts for in a comparison of groups of these sizes, against groups alike.
-
-    Examples
-    --------
-    >>> comparable([50, 50]), round(comparable([98, 2]), 4), comparable([25, 25, 25, 25])
-    (1.0, 0.0784, 1.0)
-    """
-    shares = np.asarray(groups, dtype=float) / max(sum(groups), 1)
-    return float((1 - (shares**2).sum()) * shares.size / max(shares.size - 1, 1))
-
-
-def finer_strata(
-    table: Table, rows: NDArray[np.intp], shown: Variable, people: float, share: float, most: int
-) -> FinerStrata | None:
+def finer_strata(table: Table, rows: NDArray[np.intp], shown: Variable, people: float, most: int) -> FinerStrata | None:
     """Return strata finer than those shown, or None where there are too few people or no numbers to cut.
 
     Parameters
@@ -133,8 +116,6 @@ def finer_strata(
         Whose numbers say where to cut: the training set.
     people
         How many will be compared.
-    share
-        How many people each of them counts for (:func:`comparable`).
     most
         The most strata there may be.
     """
@@ -142,13 +123,13 @@ def finer_strata(
     around = [prod(sizes) / size for size in sizes]
     numbers = [_ordered(part, table, rows) for part in shown.parts]
     pieces = [
-        1 if ordered is None else _pieces(people * share / LEAST / others)
+        1 if ordered is None else _pieces(people / LEAST / others)
         for ordered, others in zip(numbers, around, strict=True)
     ]
     while max(pieces) > 1:
         cuts = [_all_cuts(part, ordered, m) for part, ordered, m in zip(shown.parts, numbers, pieces, strict=True)]
         if prod(1 + len(cut[0]) if cut else size for cut, size in zip(cuts, sizes, strict=True)) <= most:
-            return _finer(table, shown, cuts, _least_people(pieces, around), share)
+            return _finer(table, shown, cuts, _least_people(pieces, around))
         pieces[int(np.argmax(pieces))] //= 2
     return None
 
@@ -201,7 +182,7 @@ def cut_finer(ordered: FloatArray, pieces: int) -> FloatArray:
 
 
 def _finer(
-    table: Table, shown: Variable, cuts: Sequence[Sequence[FloatArray]], least: tuple[float, ...], share: float
+    table: Table, shown: Variable, cuts: Sequence[Sequence[FloatArray]], least: tuple[float, ...]
 ) -> FinerStrata:
     parts = [part if not cut else _cut(part, cut[0]) for part, cut in zip(shown.parts, cuts, strict=True)]
     strata = crossed(shown.name, parts, table)
@@ -219,7 +200,7 @@ def _finer(
         {p.column: 1 + len(cut[min(step, len(cut) - 1)]) for p, cut in zip(parts, cuts, strict=True) if cut}
         for step in range(len(least))
     )
-    return FinerStrata(strata, np.asarray(shown.lookup)[place], tuple(merged), least, bins, share)
+    return FinerStrata(strata, np.asarray(shown.lookup)[place], tuple(merged), least, bins)
 
 
 def _cut(part: Part, thresholds: FloatArray) -> Part:

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
-from fairtest.data.strata import comparable, finer_strata
+from fairtest.data.strata import finer_strata
 from fairtest.data.summaries import Target
 from fairtest.data.variables import RANK_BINS, Variable, ranked
 from fairtest.types import SummaryKind
@@ -59,16 +59,15 @@ class Question:
     def finer_strata(self, source: DataSource, contexts: int = 1) -> FinerStrata | None:
         """Return the strata in which people of a test set are compared, where a number is cut finer than it is shown.
 
-        How fine hangs on how many people there are, and on how alike in size the groups of the training set are.
+        How fine hangs on how many people there are, not on their groups or outputs.
         """
         if self.strata is None:
             return None
         table, rows = source.table, source.holdout.rows(TRAIN)
-        share = 1.0 if self.protected.is_number else comparable(self.protected.counts(table, rows).tolist())
         target = self.test_target(source, contexts)
         each = LEAST_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
         most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
-        return finer_strata(table, rows, self.strata, source.holdout.sizes[1], share, most)
+        return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output
