@@ -140,3 +140,14 @@ def test_resampling_sees_the_same_strata():
     plain = ft.audit(explained(2_000, 5), "sex", "hired", explanatory="z", contextual=[])
     assert report.populations[0].effect == pytest.approx(plain.populations[0].effect)
     assert report.populations[0].p_value_raw == pytest.approx(plain.populations[0].p_value_raw, abs=0.1)
+
+
+def test_joint_counts_of_ranks_stay_small():
+    """The finer the strata, the fewer the bins of ranks; with many contexts, the fewer the strata."""
+    rng = np.random.default_rng(8)
+    source = source_of(pay=rng.normal(size=12_000), score=rng.normal(size=12_000))
+    question = ft.Testing(source, "pay", "score", explanatory="age", metrics="RANK").questions[0]
+    finer = question.finer_strata(source, 20)
+    assert question.test_target(source, 20, finer).n_cells * 20 < 1 << 24
+    assert len(finer.strata.levels) == 80
+    assert question.finer_strata(source, 5_000) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,8 @@ MOST_RANK_CELLS = 1 << 25
 """The most cells that the joint counts of ranks may have, over all contexts and strata."""
 MOST_CELLS, MOST_FINER = 1 << 25, 1000
 """The most cells and sums over all contexts and finer strata; the most finer strata."""
-LEAST_RANK_BINS = 64
+FINER_RANK_BINS = 64
+"""Into how many bins ranks are put where strata are many and fine."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,16 @@ class Question:
         """Return what the search counts."""
         return self._target(source, self.metric.search_summary or self.metric.summary, order=2)
 
-    def test_target(self, source: DataSource, contexts: int = 1) -> Target:
+    def test_target(self, source: DataSource, contexts: int = 1, finer: FinerStrata | None = None) -> Target:
         """Return what the validation counts: sums up to the fourth order, for standard errors that hold.
 
         Ranks of many values are put in bins, fewer of them where there are many contexts and strata to count.
         """
-        strata = 1 if self.strata is None else len(self.strata.levels)
-        bins = int(min(max((MOST_RANK_CELLS / (contexts * strata)) ** 0.5, 16), RANK_BINS))
-        return self._target(source, self.metric.summary, order=4, bins=bins)
+        strata = self.strata if finer is None else finer.strata
+        n_strata = 1 if strata is None else len(strata.levels)
+        most = RANK_BINS if finer is None else FINER_RANK_BINS
+        bins = int(min(max((MOST_RANK_CELLS / (contexts * n_strata)) ** 0.5, 16), most))
+        return replace(self._target(source, self.metric.summary, order=4, bins=bins), strata=strata)
 
     def finer_strata(self, source: DataSource, contexts: int = 1) -> FinerStrata | None:
         """Return the strata in which people of a test set are compared, where a number is cut finer than it is shown.
@@ -65,7 +68,7 @@ class Question:
             return None
         table, rows = source.table, source.holdout.rows(TRAIN)
         target = self.test_target(source, contexts)
-        each = LEAST_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
+        each = FINER_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
         most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
         return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
 

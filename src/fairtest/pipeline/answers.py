@@ -55,10 +55,8 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
         if isinstance(found, FoundLabels) and isinstance(question, LabelQuestion):
             return replace(put_labels(source, question, found), title=title)
         conditions = conditions_of(found.contexts, engine.axis)
-        target = question.test_target(source, len(found.contexts))
         finer = question.finer_strata(source, len(found.contexts))
-        if finer is not None:
-            target = replace(target, strata=finer.strata)
+        target = question.test_target(source, len(found.contexts), finer)
         strata = None
         if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = searcher_of(source, question).by_stratum(found.contexts)
