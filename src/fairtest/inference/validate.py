@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.summaries import Counts, by_stratum
-from fairtest.engine.contract import Rows
+from fairtest.data.summaries import Counts
 from fairtest.exceptions import in_question
+from fairtest.inference.hypotheses import context_batch, merging_steps, stratum_batch
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
-from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step, silent
 from fairtest.statistics.numerics.rules import clip_p
 from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.max_t import JointNull
+    from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Procedure
     from fairtest.progress import Progress
     from fairtest.statistics.resampling.samplers import Draws, Sampler
@@ -111,12 +110,15 @@ class Validated:
         One estimate for each context and stratum, row by row; None without explanatory attributes.
     summary
         The summary of each context, strata included.
+    joint
+        Whether the strata are the same in all contexts, so that hypotheses could be followed together.
     """
 
     asked: Asked
     contexts: Estimates
     strata: Estimates | None
     summary: Summary
+    joint: bool = False
 
     @property
     def tested(self) -> int:
@@ -162,17 +164,17 @@ def validate(
     )
     summaries = _counted(engine, asked, settings, counting)
     family: list[_Member] = []
-    smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
+    smallest = settings.level / max(sum(len(a.contexts) * a.n_strata for a in asked), 1)
     for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
         testing(number / len(asked))
         with in_question(a.title):
-            whole = _contexts(engine, a, summary, settings)
+            whole = context_batch(engine, a, summary, settings)
             family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
             if a.target.strata is not None:
-                strata = _strata(whole, a.target.n_strata)
+                strata = stratum_batch(whole, a)
                 nothing = np.zeros(len(strata))
                 evidence = nothing if a.strata_evidence is None else a.strata_evidence
-                family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
+                family.append(_member(strata, smallest, settings, evidence, nothing, a.n_strata))
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, settings, joining)
         settings = replace(settings, correction=settings.correction.given(null))
@@ -180,7 +182,13 @@ def validate(
     _draw(family, prior, settings, drawing)
     estimates = iter(_estimates(family, prior, settings, measuring))
     return [
-        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
+        Validated(
+            a,
+            next(estimates),
+            None if a.target.strata is None else next(estimates),
+            summary,
+            joint=settings.correction.joint,
+        )
         for a, summary in zip(asked, summaries, strict=True)
     ]
 
@@ -190,9 +198,9 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     summaries = _counted(engine, asked, settings, silent)
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
-        whole = _contexts(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary))
+        whole = context_batch(engine, a, summary, settings)
+        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
+        measured.append(Validated(a, _measured(whole, settings), strata, summary, settings.correction.joint))
     return measured
 
 
@@ -200,7 +208,10 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
     summaries = []
     for number, a in enumerate(asked):
         progress(number / len(asked))
-        summaries.append(a.counted(engine, settings.number))
+        summary = a.counted(engine, settings.number)
+        if a.finer is not None:
+            summary = a.finer.merge(summary, merging_steps(a.finer, summary, joint=settings.correction.joint))
+        summaries.append(summary)
     return summaries
 
 
@@ -226,30 +237,12 @@ def _joint_null(
     for a, member in zip(questions, family, strict=True):
         tested = ~np.isnan(member.p)
         tested[list(member.drawn.places)] = True
-        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
+        # what people contribute to a stratum that consists of finer ones is not followed
+        followed = a.finer is None or not member.n_strata
+        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata, followed))
     size = sum(len(part.batch) for part in parts)
     known = covariance(engine, settings.number, parts, progress_of_step(progress, 0, 2))
     return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))
-
-
-def _contexts(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        for target, some in groupby(places, asked.target_of):
-            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
-
-    return Batch(asked.question.metric, summary, fetch, settings.seed)
-
-
-def _strata(contexts: Batch, n_strata: int) -> Batch:
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
-        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
-            for i in some:
-                at = people.stratum == i % n_strata
-                alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
-                yield Rows(people.protected[at], people.output[at], alone, {})
-
-    return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 
 
 def _member(

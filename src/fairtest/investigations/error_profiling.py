@@ -58,7 +58,7 @@ class ErrorProfiling(Investigation):
         ``"false-negative-rate"``    mistakes among people whose truth is positive (``"fnr"``, equal opportunity)
         ``"equalized-odds"``         the prediction, among people with the same truth; the strata are the two rates
         ``"predictive-parity"``      the truth, among people with the same prediction
-        ``"calibration"``            prediction minus truth, among people with about the same prediction (in fifths);
+        ``"calibration"``            prediction minus truth, among people with about the same prediction (in bins);
                                      for a score that is no probability, the truth
         ``"accuracy"``               right or wrong
         ``"selection-rate"``         the prediction itself, whatever the truth

@@ -52,7 +52,8 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
     outputs = np.zeros(number, dtype=int) if found.outputs is None else found.outputs
     with in_question(title):
         conditions = conditions_of(found.contexts, engine_of(source).axis)
-        targets = question.test_targets(source, np.unique(outputs).tolist(), number)
+        finer = question.finer_strata(source, number)
+        targets = question.test_targets(source, np.unique(outputs).tolist(), number, finer)
         strata = None
         if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = stratum_evidence(source, question, found)
@@ -70,6 +71,7 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
         guided=found.guided,
         strongest=found.strongest,
         rare=found.rare,
+        finer=finer,
     )
 
 
@@ -192,7 +194,15 @@ def _judged(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
-    said = verdict(reported_metric(finding.metric), finding.effect, finding.interval, run.plan.tolerance, finding.size)
+    said = verdict(
+        reported_metric(finding.metric),
+        finding.effect,
+        finding.interval,
+        run.plan.tolerance,
+        finding.size,
+        finding.interval_single,
+        float(normal_quantile(run.level)),
+    )
     return replace(finding, verdict=said)
 
 
@@ -230,7 +240,9 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, run
         return [[i] for i in ranked]
     shows = None
     if metric.evidence is not None:
-        target = asked.target if metric.search_summary is None else asked.question.search_target(source)
+        # finer strata than those shown are too small to be looked at one by one
+        plain = metric.search_summary is None and asked.finer is None
+        target = asked.target if plain else asked.question.search_target(source)
         known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
         summary = validated.summary
         counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
