@@ -184,8 +184,12 @@ class Engine(Protocol):
         the same people, and few enough to keep a bit of each for hundreds of contexts.
         """
 
-    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as :meth:`members`: ``[*cell_shape, *sum_shape]``."""
+    def contributions(self, number: int, target: Target) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return what each person that :meth:`members` has a bit for adds to the sums of the target.
+
+        Their cell, −1 where a value is missing and where a word is filled up, and their terms ``[term, person]``: one
+        for each power and piece but those of the power 0, none for plain counts.
+        """
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

@@ -224,20 +224,12 @@ class LocalEngine(MemoryEngine):
         self._picked = picked
         return self.members(number, contexts)
 
-    def picked_within(
-        self, number: int, people: NDArray[np.uint64], target: Target, picked: tuple[int, int]
-    ) -> NDArray[Any]:
-        """Return the sums over some of the people that are looked at."""
+    def picked_contributions(
+        self, number: int, target: Target, picked: tuple[int, int]
+    ) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return what the people that are looked at add to the sums of a target."""
         self._picked = picked
-        return self.within(number, people, target)
-
-    def picked_cells(self, number: int, target: Target, picked: tuple[int, int]) -> NDArray[np.int32]:
-        """Return the cells of the people that are looked at, −1 for none, as many as there are bits for them."""
-        self._picked = picked
-        rows, cells = self._sample(number), self._cells_of(target)
-        found = np.full((rows.size + 63) // 64 * 64, -1, dtype=np.int32)
-        found[: rows.size] = np.where(cells.valid[rows], cells.cell[rows], -1)
-        return found
+        return self.contributions(number, target)
 
     def _sample(self, number: int) -> NDArray[np.intp]:
         first, step = self._picked

@@ -187,14 +187,17 @@ class MemoryEngine:
                 inside[place] &= known[condition]
         return inside
 
-    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as bits."""
-        rows = self._sample(number)
-        rows = rows[np.flatnonzero(np.unpackbits(people.view(np.uint8), count=rows.size))]
-        cells = self._cells_of(target)
-        rows = rows[cells.valid[rows]]
-        sums: NDArray[Any] = add_up(np.zeros(rows.size, np.int8), 1, cells.take(rows), target)[0]
-        return sums
+    def contributions(self, number: int, target: Target) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return the cell of each person that is looked at, and what they add to it."""
+        rows, cells = self._sample(number), self._cells_of(target)
+        valid = cells.valid[rows]
+        length = (rows.size + 63) // 64 * 64
+        cell = np.full(length, -1, dtype=np.int32)
+        cell[: rows.size] = np.where(valid, cells.cell[rows], -1)
+        terms = np.zeros((len(cells.terms), length))
+        for place, term in enumerate(cells.terms):
+            terms[place, : rows.size] = np.where(valid, term[rows], 0.0)
+        return cell, terms
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

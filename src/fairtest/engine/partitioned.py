@@ -262,31 +262,11 @@ class PartitionedEngine:
         parts = self._run("picked_members", number, contexts, self._picked(number), columns=columns, add=False)
         return np.concatenate(parts, axis=1)
 
-    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as members; where these are counts, without a pass."""
-        if not target.sum_shape:
-            cells = self._picked_cells(number, target)
-            inside = np.unpackbits(people.view(np.uint8)).view(bool)
-            counts = np.bincount(cells[inside & (cells >= 0)], minlength=target.n_cells)
-            return counts.reshape(target.cell_shape)
-        picked = self._picked(number)
-        words = [(len(range(first, size, step)) + 63) // 64 for size, (first, step) in self._sizes_and(picked, number)]
-        ends = list(accumulate(words))
-        bits = EachPart([people[end - many : end] for many, end in zip(words, ends, strict=True)])
-        return np.asarray(
-            self._run("picked_within", number, bits, self._local(target), picked, columns=columns_of(target))
-        )
-
-    def _picked_cells(self, number: int, target: Target) -> NDArray[np.int32]:
-        """Return the cells of the people that are looked at; those of the last target are kept."""
-        if self._cells is None or self._cells[:2] != (number, target):
-            here, columns = self._local(target), columns_of(target)
-            parts = self._run("picked_cells", number, here, self._picked(number), columns=columns, add=False)
-            self._cells = (number, target, np.concatenate(parts))
-        return self._cells[2]
-
-    def _sizes_and(self, picked: EachPart, number: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        return zip(self._sizes_of(number), picked.values, strict=True)
+    def contributions(self, number: int, target: Target) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return what each person that is looked at adds to the sums of a target."""
+        here, columns = self._local(target), columns_of(target)
+        parts = self._run("picked_contributions", number, here, self._picked(number), columns=columns, add=False)
+        return np.concatenate([cell for cell, _ in parts]), np.concatenate([terms for _, terms in parts], axis=1)
 
     def _sizes_of(self, number: int) -> list[int]:
         """Return how many people of a set are in each partition."""

@@ -93,6 +93,7 @@ def by_label(validated: Validated) -> Iterator[Validated]:
             _taken(validated.contexts, at),
             None if validated.strata is None else _taken(validated.strata, inner),
             validated.summary.take(at),
+            validated.deviate[at],
         )
 
 

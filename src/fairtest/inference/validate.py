@@ -155,6 +155,7 @@ class Validated:
     contexts: Estimates
     strata: Estimates | None
     summary: Summary
+    deviate: FloatArray
 
     @property
     def tested(self) -> int:
@@ -218,7 +219,7 @@ def validate(
     _draw(family, prior, settings, drawing)
     estimates = iter(_estimates(family, prior, settings, measuring))
     return [
-        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary)
+        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary, np.zeros(len(a.contexts)))
         for a, summary in zip(asked, summaries, strict=True)
     ]
 
@@ -230,7 +231,7 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     for a, summary in zip(asked, summaries, strict=True):
         whole = _contexts(engine, a, summary, settings)
         strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary))
+        measured.append(Validated(a, _measured(whole, settings), strata, summary, np.zeros(len(a.contexts))))
     return measured
 
 

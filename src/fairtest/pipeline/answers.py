@@ -20,10 +20,10 @@ from fairtest.model.found import FoundLabels
 from fairtest.model.results import AttributeResult
 from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
 from fairtest.progress import progress_of_step, silent
-from fairtest.ranking.comparing import Comparer
+from fairtest.ranking.choice import Comparison
 from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
-from fairtest.ranking.reported import nearest_bound, reported, standing_out
+from fairtest.ranking.reported import nearest_bound, reported
 from fairtest.search.cuts import conditions_of
 from fairtest.search.scoring import Strength
 from fairtest.statistics.numerics.rules import normal_quantile
@@ -261,20 +261,16 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, run
     ranked = reported(asked.contexts, significant, sign, bound, size)
     if paper or not ranked:
         return [[i] for i in ranked]
-    shows = None
     if metric.evidence is not None:
         target = asked.target if metric.search_summary is None else asked.question.search_target(source)
-        known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
+        known = [0, *np.flatnonzero(significant[1:]) + 1]
         summary = validated.summary
-        counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
-        comparer = Comparer(engine, run.number, target, Strength(metric, "bound"), known, counted)
-        ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
-
-        def shows(i: int, people: NDArray[np.uint64]) -> bool:
-            here = sign[ranked[i]]
-            everywhere = bool(significant[0]) and here == sign[0]
-            return comparer.shows(people, here if metric.signed else 0, run.level, beyond=everywhere)
-
+        counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None
+        comparison = Comparison(
+            engine, run.number, target, Strength(metric, "bound"), validated, significant, counted
+        )
+        shown = comparison.choose(run.level, validated.deviate, confirmed=bool(significant[0]))
+        return [list(group) for group in shown.groups]
     members = engine.members(run.number, [asked.conditions[i] for i in ranked])
-    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked], shows)
+    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked])
     return [[ranked[i] for i in group] for group in groups]
