@@ -74,6 +74,21 @@ class Holdout:
         whole._bounds = None
         return whole
 
+    def with_training(self, number: int) -> int:
+        """Return the number under which the people of a test set and of the training set are known together.
+
+        Examples
+        --------
+        >>> split = Holdout(11, budget=2, train_size=0.5, seed=0)
+        >>> split.size(split.with_training(1)), split.size(1)
+        (8, 3)
+        """
+        return number if self._bounds is None else -number
+
+    def size(self, number: int) -> int:
+        """Return how many people a set has, or a test set and the training set together."""
+        return self.sizes[number] if number >= 0 else self.sizes[TRAIN] + self.sizes[-number]
+
     def rows(self, number: int) -> NDArray[np.intp]:
         """Return the positions of a set's rows, in order."""
         return self.rows_within(number, 0, self._n_rows)
@@ -82,11 +97,15 @@ class Holdout:
         """Return the positions, counted from ``start``, of a set's rows among those from ``start`` to ``stop``."""
         if self._bounds is None:
             return np.arange(stop - start)
-        first, last = self._bounds[number]
+        first, last = self._bounds[abs(number)]
+        trains = self._bounds[TRAIN][1]  # the training set has the smallest hashes
         found = [np.empty(0, dtype=np.intp)]
         for at in range(start, stop, BLOCK):
             hashes = position_hash(at, min(at + BLOCK, stop), self._seed)
-            found.append(np.flatnonzero((hashes >= first) & (hashes <= last)) + (at - start))
+            inside = (hashes >= first) & (hashes <= last)
+            if number < 0:
+                inside |= hashes <= trains
+            found.append(np.flatnonzero(inside) + (at - start))
         return np.concatenate(found)
 
     def _intervals(self) -> list[tuple[np.uint64, np.uint64]]:
@@ -148,6 +167,19 @@ class Budget:
         self.size = size
         self._free = list(range(1, size + 1))
         self._lock = threading.Lock()
+        self._shown = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether anything that relates outputs to attributes of these people was shown: contexts, or an answer.
+
+        A question asked afterwards may have been made from that, and must do without the people of the training set.
+        """
+        return self._shown
+
+    def mark_shown(self) -> None:
+        """Note that something was shown."""
+        self._shown = True
 
     @property
     def left(self) -> int:
@@ -192,9 +224,12 @@ class Budget:
 def set_level(conf: float, budget: int) -> float:
     """Return the level at which each of the test sets is tested, so that all hold together with ``conf``.
 
+    Levels are added up: answers about the whole population all use the training set, so that they are not independent
+    and nothing better is known of them together.
+
     Examples
     --------
-    >>> round(set_level(0.95, 1), 10), round(set_level(0.95, 2), 10)
-    (0.05, 0.0253205655)
+    >>> set_level(0.95, 1), set_level(0.95, 2)
+    (0.05, 0.025)
     """
-    return round(float(-np.expm1(np.log(conf) / budget)), 15)
+    return round((1 - conf) / budget, 15)

@@ -93,7 +93,8 @@ def by_label(validated: Validated) -> Iterator[Validated]:
             _taken(validated.contexts, at),
             None if validated.strata is None else _taken(validated.strata, inner),
             validated.summary.take(at),
-            validated.deviate[at],
+            validated.summary.take(at),
+            validated.required[at],
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from fairtest.data.summaries import Counts, by_stratum
 from fairtest.engine.contract import Rows
 from fairtest.exceptions import in_question
 from fairtest.inference.monte_carlo import sequential_p_values
+from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
+from fairtest.inference.multiplicity.required import required_deviates
 from fairtest.inference.recentre import test_summary
 from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step, silent
@@ -44,6 +46,8 @@ HOPE, DOUBT = 10.0, 30.0
 """By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
 STAGES = 5
 """Into so many parts validation is divided for those who want to know how far it is."""
+STRATUM_DEPTH = 1_000
+"""Strata are a depth of their own where levels are divided by depth."""
 ALL_INTERVALS = 1000
 """Up to this many contexts, all of them get intervals; in larger families only what is significant."""
 
@@ -60,6 +64,8 @@ class TestSettings:
         The level of the whole family.
     stratum_people
         Strata with fewer people are described but not tested.
+    population_share
+        The share of the level that is kept for whole populations, where they have a level of their own.
     train_share
         The training set's share of the people of training and test set.
     resampling
@@ -73,6 +79,7 @@ class TestSettings:
     correction: Correction
     stratum_people: float
     seed: int
+    population_share: float = 0.0
     train_share: float = 0.5
     resampling: bool = False
 
@@ -91,6 +98,11 @@ class Asked:
         What to call the question where an error comes from it; empty if it is the only one.
     guided
         The contexts that are nodes of the guided tree.
+    named
+        Whether the question was there before anything was shown of these people.
+    population_set
+        The people on whom the whole population is tested at a level of its own; None where it is one hypothesis among
+        the others.
     """
 
     question: Question
@@ -102,6 +114,8 @@ class Asked:
     strata_evidence: FloatArray | None = None
     title: str = ""
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
+    named: bool = field(default=False, kw_only=True)
+    population_set: int | None = field(default=None, kw_only=True)
 
     @property
     def populations(self) -> IntArray:
@@ -148,14 +162,19 @@ class Validated:
     strata
         One estimate for each context and stratum, row by row; None without explanatory attributes.
     summary
-        The summary of each context, strata included.
+        The summary of each context in the test set, strata included.
+    population
+        That of the people on whom the whole population was tested.
+    required
+        The deviate at which each context would have been rejected.
     """
 
     asked: Asked
     contexts: Estimates
     strata: Estimates | None
     summary: Summary
-    deviate: FloatArray
+    population: Summary
+    required: FloatArray
 
     @property
     def tested(self) -> int:
@@ -178,6 +197,7 @@ class _Member:
     drawn: Draws
     evidence: FloatArray
     sign: FloatArray
+    depth: IntArray
     n_strata: int
     populations: IntArray | None
 
@@ -195,33 +215,143 @@ class _Member:
 def validate(
     engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress = silent
 ) -> list[Validated]:
-    """Test all questions in all their contexts on one test set, corrected over everything tested."""
+    """Test all questions in all their contexts on one test set, corrected over everything tested.
+
+    Whole populations that have a level of their own come first: if all of them are confirmed, the contexts have the
+    level of the set; if not, what the populations leave of it.
+    """
     counting, testing, joining, drawing, measuring = (
         progress_of_step(progress, stage, STAGES) for stage in range(STAGES)
     )
     summaries = _counted(engine, asked, settings, counting)
+    populations = test_populations(engine, asked, settings)
+    left = populations.left_for_contexts(settings.level)
     family: list[_Member] = []
-    smallest = settings.level / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
+    smallest = left / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
     for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
         testing(number / len(asked))
         with in_question(a.title):
             whole = _contexts(engine, a, summary, settings)
-            family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
+            family.append(_member(whole, smallest, settings, a))
             if a.target.strata is not None:
-                strata = _strata(whole, a.target.n_strata)
-                nothing = np.zeros(len(strata))
-                evidence = nothing if a.strata_evidence is None else a.strata_evidence
-                family.append(_member(strata, smallest, settings, evidence, nothing, a.target.n_strata))
+                family.append(_member(_strata(whole, a.target.n_strata), smallest, settings, a, a.target.n_strata))
+    here = replace(settings, level=left)
     if settings.correction.joint:
-        null = _joint_null(engine, asked, family, settings, joining)
-        settings = replace(settings, correction=settings.correction.given(null))
-    prior = _prior(family, settings)
-    _draw(family, prior, settings, drawing)
-    estimates = iter(_estimates(family, prior, settings, measuring))
-    return [
-        Validated(a, next(estimates), None if a.target.strata is None else next(estimates), summary, np.zeros(len(a.contexts)))
-        for a, summary in zip(asked, summaries, strict=True)
-    ]
+        null = _joint_null(engine, asked, family, here, joining)
+        here = replace(here, correction=here.correction.given(null))
+    prior = _prior(family, here)
+    _draw(family, prior, here, drawing)
+    estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
+    required = iter(_required(family, prior, here))
+    validated = []
+    for a, summary in zip(asked, summaries, strict=True):
+        own = populations.of(a)
+        contexts, needed = next(estimates), next(required)
+        strata = None
+        if a.target.strata is not None:
+            strata, _ = next(estimates), next(required)
+        if own is None:
+            validated.append(Validated(a, contexts, strata, summary, summary, needed))
+        else:
+            validated.append(Validated(a, _with_first(contexts, own.estimates), strata, summary, own.summary, needed))
+    return validated
+
+
+def _with_first(estimates: Estimates, population: Estimates) -> Estimates:
+    """Return estimates with those of the population in the first place."""
+
+    def joined(name: str) -> Any:
+        return np.concatenate((getattr(population, name), getattr(estimates, name)[1:]))
+
+    notes = (*population.notes, *estimates.notes[1:])
+    return Estimates(**{f.name: notes if f.name == "notes" else joined(f.name) for f in fields(Estimates)})
+
+
+# Populations ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The answer about the whole population of one question, on people of its own."""
+
+    asked: Asked
+    summary: Summary
+    estimates: Estimates
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """The whole populations that have a level of their own.
+
+    A question that was named before anything was shown of these people may be put to the people of the training set
+    too: nothing about it was chosen by looking at them.
+
+    Attributes
+    ----------
+    share
+        Their share of the level of the set.
+    """
+
+    answers: tuple[Population, ...]
+    share: float
+
+    def of(self, asked: Asked) -> Population | None:
+        """Return the answer about a question's population, or None if it has no level of its own."""
+        return next((answer for answer in self.answers if answer.asked is asked), None)
+
+    @property
+    def largest_p(self) -> float:
+        """The largest of their corrected p-values; 0 where there are none."""
+        return float(max((np.nan_to_num(a.estimates.p[0], nan=1.0) for a in self.answers), default=0.0))
+
+    def left_for_contexts(self, level: float) -> float:
+        """Return the level that is left for contexts."""
+        return level if self.largest_p <= level else (1 - self.share) * level
+
+    def recycled(self, p: FloatArray) -> FloatArray:
+        r"""Return the p-values of contexts as they are compared with the level of the whole set.
+
+        With κ corrected among the contexts, s the populations' share and P their corrected p-values, it is
+        :math:`\min\{κ/(1 − s), \max(κ, \max P)\}`. Why it is valid: if a population without association is among them,
+        contexts get the whole level only once it has been rejected, which is an error that s·α allows; if none is,
+        only contexts can be false findings, and they have α.
+        """
+        if not self.answers:
+            return p
+        alone = p / (1 - self.share) if self.share < 1 else np.full_like(p, np.inf)
+        return np.minimum(np.minimum(alone, np.maximum(p, self.largest_p)), np.where(np.isnan(p), np.nan, 1.0))
+
+
+def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> Populations:
+    """Test whole populations by Holm's procedure with their share of the level."""
+    own = [a for a in asked if a.population_set is not None]
+    share = settings.population_share
+    level = share * settings.level
+    members, summaries = [], []
+    for a in own:
+        assert a.population_set is not None
+        here = replace(settings, number=a.population_set)
+        with in_question(a.title):
+            everybody = replace(a, contexts=a.contexts[:1], conditions=a.conditions[:1], population_set=None)
+            summaries.append(everybody.counted(engine, a.population_set))
+            batch = _contexts(engine, everybody, summaries[-1], here)
+            members.append(_member(batch, level / len(own), settings, everybody, weighted=False))
+    at_share = replace(settings, level=level, correction=corrections["holm"])
+    prior = _prior(members, at_share)
+    _draw(members, prior, at_share, silent)
+    raw = np.array([m.p[0] for m in members])
+    corrected = np.minimum(at_share.correction.adjust(raw, prior) / max(share, 1e-300), 1.0)
+    each = level / max(np.count_nonzero(~np.isnan(raw)), 1)
+    answers = []
+    for a, summary, member, p in zip(own, summaries, members, corrected, strict=True):
+        estimates = _member_estimates(
+            member, np.array([p]), np.array([each]), np.zeros(1, dtype=int), settings.level, silent
+        )
+        answers.append(Population(a, summary, estimates))
+    return Populations(tuple(answers), share)
+
+
+test_populations.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
@@ -231,7 +361,7 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     for a, summary in zip(asked, summaries, strict=True):
         whole = _contexts(engine, a, summary, settings)
         strata = None if a.target.strata is None else _measured(_strata(whole, a.target.n_strata), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary, np.zeros(len(a.contexts))))
+        measured.append(Validated(a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole))))
     return measured
 
 
@@ -292,20 +422,24 @@ def _strata(contexts: Batch, n_strata: int) -> Batch:
 
 
 def _member(
-    batch: Batch,
-    smallest: float,
-    settings: TestSettings,
-    evidence: FloatArray,
-    sign: FloatArray,
-    n_strata: int = 0,
-    populations: IntArray | None = None,
+    batch: Batch, smallest: float, settings: TestSettings, asked: Asked, n_strata: int = 0, *, weighted: bool = True
 ) -> _Member:
     """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
     procedure = batch.metric.procedure_for(strata=_n_strata(batch.summary), resampling=settings.resampling)
     p, drawn = procedure.p_values(batch, smallest)
-    enough = batch.size >= (settings.stratum_people if n_strata else 0)
-    p = np.where(enough, p, np.nan)
-    return _Member(batch, procedure, p, drawn.where(enough), evidence, sign, n_strata, populations)
+    tested = batch.size >= (settings.stratum_people if n_strata else 0)
+    if asked.population_set is not None and not n_strata:
+        tested = tested.copy()
+        tested[0] = False  # it has a level, and people, of its own
+    nothing = np.zeros(len(batch))
+    evidence, sign = (asked.evidence, asked.sign) if weighted else (nothing, nothing)
+    depth = np.array([len(context) for context in asked.contexts])
+    if n_strata:
+        evidence, sign = nothing if asked.strata_evidence is None else asked.strata_evidence, nothing
+        depth = np.full(len(batch), STRATUM_DEPTH)
+    populations = None if n_strata else asked.populations
+    p = np.where(tested, p, np.nan)
+    return _Member(batch, procedure, p, drawn.where(tested), evidence, sign, depth, n_strata, populations)
 
 
 def _n_strata(summary: Summary) -> int:
@@ -380,14 +514,36 @@ def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
         np.concatenate([m.evidence for m in family]),
         np.concatenate([np.nan_to_num(m.sign * np.sign(m.batch.effect)) for m in family]),
         settings.train_share,
+        np.concatenate([m.depth for m in family]),
     )
 
 
-def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, progress: Progress) -> list[Estimates]:
+def _required(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> list[FloatArray]:
+    """Return the deviate at which each hypothesis would have been rejected."""
+    p = np.concatenate([member.p for member in family])
+    adjusted = settings.correction.adjust(p, prior)
+    required = required_deviates(settings.correction, p, adjusted, prior, settings.level)
+    return np.split(required, np.cumsum([len(m.p) for m in family])[:-1])
+
+
+def _estimates(
+    family: Sequence[_Member],
+    prior: Prior,
+    populations: Populations,
+    settings: TestSettings,
+    level: float,
+    progress: Progress,
+) -> list[Estimates]:
+    """Return the numbers of everything in the family; ``level`` is that of the whole set.
+
+    Intervals stand at what populations leave for certain, whether or not they were confirmed: an interval whose width
+    hung on that would not hold.
+    """
     everything = np.concatenate([member.p for member in family])
     places = np.cumsum([len(m.p) for m in family])[:-1]
-    adjusted = np.split(settings.correction.adjust(everything, prior), places)
-    levels = np.split(settings.correction.levels(settings.level, ~np.isnan(everything), prior), places)
+    adjusted = np.split(populations.recycled(settings.correction.adjust(everything, prior)), places)
+    certain = level * (1 - populations.share if populations.answers else 1)
+    levels = np.split(settings.correction.levels(certain, ~np.isnan(everything), prior), places)
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
     for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
@@ -395,17 +551,20 @@ def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, 
             wanted = np.repeat(wanted, member.n_strata)
         else:
             with np.errstate(invalid="ignore"):
-                wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
+                wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
             wanted[member.populations] = True
         here = progress_of_step(progress, number, len(family))
-        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings, here))
+        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates
 
 
 def _member_estimates(
-    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings, progress: Progress
+    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, level: float, progress: Progress
 ) -> Estimates:
-    """Return the numbers of a batch; in large families, intervals only of what is significant."""
+    """Return the numbers of a batch; in large families, intervals only of what is significant.
+
+    ``alpha`` are the levels of simultaneous intervals, ``level`` is that of single ones.
+    """
     batch = member.batch
     few = replace(batch.take(wanted), progress=progress_of_step(progress, 0, 2))
     again = replace(few, progress=progress_of_step(progress, 1, 2))
@@ -413,7 +572,7 @@ def _member_estimates(
     low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
     low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
     again.progress(0.0)
-    low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], settings.level)
+    low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], level)
     notes: list[tuple[str, ...]] = [()] * len(batch)
     for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):
         notes[i] = note

@@ -58,11 +58,11 @@ class PlanOption:
     help: str
     details: str
     choices: tuple[str, ...] = ()
-    paper: str | None = None
+    paper: str | float | None = None
 
 
 def _described(
-    kind: type, words: str, details: str = "", *, choices: tuple[str, ...] = (), paper: str | None = None
+    kind: type, words: str, details: str = "", *, choices: tuple[str, ...] = (), paper: str | float | None = None
 ) -> dict[str, Any]:
     """Return what a field of a plan says of itself; ``paper`` is its default in the paper's preset, if another."""
     return {"type": kind, "help": words, "details": details or words, "choices": choices, "paper": paper}
@@ -97,7 +97,7 @@ class Plan:
         Examples
         --------
         >>> {option.name: option.default for option in TestingPlan.options()}
-        {'correction': None, 'method': 'auto', 'tolerance': None, 'preset': None}
+        {'correction': None, 'method': 'auto', 'tolerance': None, 'population_share': 0.5, 'preset': None}
         """
         return tuple(PlanOption(f.name, default=f.default, **f.metadata) for f in fields(cls))
 
@@ -273,6 +273,18 @@ class TestingPlan(Plan):
             "within it, or whether there is not enough data to say, and how many people it would take.",
         ),
     )
+    population_share: float = field(
+        default=0.5,
+        metadata=_described(
+            float,
+            "The share of the level that is kept for the whole population. Default: 0.5.",
+            "The share of the level that is kept for the question over everybody, who are tested on the training set "
+            "too if the question was there before anything was shown. Groups have the rest, and all of it where every "
+            "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one "
+            "hypothesis among the others.",
+            paper=0.0,
+        ),
+    )
     preset: Preset | None = field(
         default=None,
         metadata=_described(
@@ -288,6 +300,13 @@ class TestingPlan(Plan):
         if self.correction is not None and self.correction not in CORRECTIONS:
             raise unknown_name("correction", self.correction, CORRECTIONS)
         super().__post_init__()
+        share = self.population_share
+        if isinstance(share, bool) or not hasattr(share, "__float__") or not 0 <= float(share) < 1:
+            raise InputError(
+                f"{the('population_share', 'of test')} must be a number from 0 up to, but not, 1, such as 0.5. "
+                f"Got {share!r} instead."
+            )
+        object.__setattr__(self, "population_share", float(share))
         tolerance = self.tolerance
         if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
             raise InputError(
@@ -325,6 +344,7 @@ class TestingOptions(TypedDict, total=False):
     correction: str | None
     method: Method
     tolerance: float | None
+    population_share: float | None
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,7 @@ class Settings:
     tolerance: float | None = None
     trees: int | None = None
     attributes_per_node: int | None = None
+    population_share: float = 0.0
 
 
 @dataclass(frozen=True)

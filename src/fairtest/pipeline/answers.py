@@ -45,10 +45,19 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray
 
 
-def put(source: DataSource, question: Question, found: Found, title: str = "", *, weighted: bool = True) -> Asked:
+def put(
+    source: DataSource,
+    question: Question,
+    found: Found,
+    title: str = "",
+    *,
+    weighted: bool = True,
+    named: bool = False,
+) -> Asked:
     """Return a question as it is put to a test set: with its contexts, the whole population first.
 
-    ``weighted`` says whether anybody will ask for the evidence of the training set.
+    ``weighted`` says whether anybody will ask for the evidence of the training set, ``named`` whether the question was
+    there before anything was shown of these people.
     """
     engine = engine_of(source)
     with in_question(title):
@@ -61,7 +70,9 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
             strata = searcher_of(source, question).by_stratum(found.contexts)
         nothing = np.zeros(len(found.contexts))
         evidence, sign = (found.evidence, found.sign) if weighted else (nothing, nothing)
-    return Asked(question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided)
+    return Asked(
+        question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided, named=named
+    )
 
 
 def answer(
@@ -69,6 +80,8 @@ def answer(
 ) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     settings = test_settings(source, run, min_size)
+    if settings.population_share:
+        asked = [replace(a, population_set=population_set(source, a, run.number)) for a in asked]
     validated = validate(engine_of(source), asked, settings, progress_of_step(progress, 0, 2))
     describing = progress_of_step(progress, 1, 2)
     results = []
@@ -77,6 +90,17 @@ def answer(
         labels = isinstance(v.asked, LabelAsked)
         results.append((label_results if labels else attribute_result)(source, v, run, here))
     return results
+
+
+def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
+    """Return the people on whom the whole population of a question is tested at a level of its own.
+
+    Everybody of the training set and this one if the question was named before anything was shown of them, else this
+    set. None for labels: which of them are tested over everybody, training decides.
+    """
+    if isinstance(asked, LabelAsked):
+        return None
+    return source.holdout.with_training(number) if asked.named else number
 
 
 def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) -> LabelAsked:
@@ -173,6 +197,7 @@ def test_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         correction=corrections[run.correction],
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
+        population_share=0.0 if source.reuse else run.plan.population_share,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=run.plan.method == "resampling",
     )
@@ -269,7 +294,7 @@ def _shown(source: DataSource, validated: Validated, significant: BoolArray, run
         comparison = Comparison(
             engine, run.number, target, Strength(metric, "bound"), validated, significant, counted
         )
-        shown = comparison.choose(run.level, validated.deviate, confirmed=bool(significant[0]))
+        shown = comparison.choose(run.level, validated.required, confirmed=bool(significant[0]))
         return [list(group) for group in shown.groups]
     members = engine.members(run.number, [asked.conditions[i] for i in ranked])
     groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked])

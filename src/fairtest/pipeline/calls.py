@@ -127,6 +127,7 @@ def test(
             short_list(source, found) if source.reuse else found,
             title_in(batch, investigation),
             weighted=chosen.weighted,
+            named=investigation.named,
         )
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
@@ -147,6 +148,7 @@ def test(
             testing(1.0)
         results = _results(batch, run, answers)
         source.budget.keep(number, (_answered(i, made) for i, made in zip(batch, results, strict=True)))
+    source.budget.mark_shown()
     for investigation, made in zip(batch, results, strict=True):
         investigation.results = made
 
