@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import betaincinv
 
-import fairtest.inference
+import fairtest.metrics
 from fairtest.metrics.cautions import FEW
 from fairtest.metrics.correlation import TAILS
 from fairtest.metrics.correlation_ratio import SKEWED, UNEVEN
@@ -195,8 +195,8 @@ def null_runs_hold(found: int, runs: int) -> bool:
 
 @cache
 def printed_texts() -> frozenset[str]:
-    """Return every text that the code of tests and intervals holds, its warnings among them."""
-    folder = Path(next(iter(fairtest.inference.__path__)))
+    """Return every text that the code of metrics holds, the warnings of their tests and intervals among them."""
+    folder = Path(next(iter(fairtest.metrics.__path__)))
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py"))
     constants = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return frozenset(value for value in constants if isinstance(value, str))

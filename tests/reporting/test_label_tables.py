@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import fairtest as ft
-from fairtest.reporting.views.label_tables import label_blocks
+from fairtest.reporting.views.labels import label_blocks
 
 
 def report_of(kind, n=6000, **words):

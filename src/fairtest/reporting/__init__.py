@@ -1,1 +1,1 @@
-"""Say it: the report as text, HTML and JSON. Nothing here computes a statistic."""
+"""Reports: their words, figures and formats. Nothing here computes a statistic."""

@@ -1,4 +1,4 @@
-"""From what was asked, chosen and answered to a report."""
+"""Making a report from an investigation and its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairtest.model.report import (
     Report,
     Settings,
 )
-from fairtest.reporting.words.sentences import sentence, tolerance_words
+from fairtest.reporting.words.sentences import is_clear, sentence, tolerance_words
 from fairtest.reporting.words.simpson import simpson_note
 from fairtest.types import Kind
 from fairtest.version import __version__
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 FEWEST_NAMED = 10
-"""Smaller groups are not named in a sentence about several."""
+"""The fewest people of a group that a sentence about several groups names."""
 
 
 def assemble(investigation: Investigation, results: Results) -> Report:
@@ -39,8 +39,8 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         version=__version__,
         kind=investigation.kind,
         output=investigation.output_name,
-        favourable=_second(investigation.output.kind, investigation.output.levels),
-        favourable_is=_known_as_favourable(investigation),
+        favourable=_choose_favourable(investigation.output.kind, investigation.output.levels),
+        favourable_is=_how_favourable_is_known(investigation),
         explanatory=investigation.explanatory,
         explains=investigation.explains,
         data=_data(investigation, results.test.number),
@@ -61,11 +61,11 @@ def assemble(investigation: Investigation, results: Results) -> Report:
     )
 
 
-def _second(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
+def _choose_favourable(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
     return levels[1] if kind is Kind.BINARY else None
 
 
-def _known_as_favourable(investigation: Investigation) -> str:
+def _how_favourable_is_known(investigation: Investigation) -> str:
     """Return how the output value that effects are about was chosen."""
     output = investigation.output
     if any(column in investigation.source.favourable for column in output.columns):
@@ -80,15 +80,15 @@ def _attribute(
     protected = question.protected
     names, given = investigation.names, strata_names(investigation.strata)
 
-    def worded(finding: Finding) -> Finding:
+    def add_words(finding: Finding, *more_notes: str) -> Finding:
         population = found.parts[finding.output].population if found.parts else found.population
         words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
         tolerance = tolerance_words(finding, results.test.plan.tolerance)
         turned = simpson_note(finding, names)
-        return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned))
+        return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned, *more_notes))
 
     shown = found.findings if found.labels else (found.population, *found.findings)
-    shown_strata = sum(s.p_value is not None and s.p_value <= level for f in shown for s in f.strata)
+    shown_strata = sum(is_clear(stratum, level) for finding in shown for stratum in finding.strata)
     return AttributeReport(
         name=protected.name,
         reference=protected.levels[0] if protected.kind is Kind.BINARY else None,
@@ -100,11 +100,11 @@ def _attribute(
         significant=len(found.significant_contexts) + found.significant_strata,
         reported=sum(f.significant for f in shown) + shown_strata,
         left_out=found.left_out,
-        population=_with_what_could_be_seen(worded(found.population), found, question),
-        findings=tuple(worded(f) for f in found.findings),
+        population=add_words(found.population, *_detectable_notes(found, question)),
+        findings=tuple(add_words(f) for f in found.findings),
         detectable=found.detectable,
         outside=found.outside,
-        labels=tuple(worded(f) for f in found.labels),
+        labels=tuple(add_words(f) for f in found.labels),
         rare=found.rare,
         others=found.others,
         significant_strata=found.significant_strata,
@@ -112,19 +112,14 @@ def _attribute(
     )
 
 
-def _with_what_could_be_seen(population: Finding, found: AttributeResult, question: Question) -> Finding:
-    """Say, where nothing was found, how large a disparity could have been."""
+def _detectable_notes(found: AttributeResult, question: Question) -> tuple[str, ...]:
+    """Return how large an effect over everybody would have been seen; nothing where one was found."""
     if found.detectable is None or found.significant_contexts:
-        return population
-    return replace(population, notes=(*population.notes, seen_words(population, found.detectable, question)))
-
-
-def seen_words(population: Finding, size: float, question: Question) -> str:
-    """Return how large an effect would have been seen, in words."""
-    shown = scale_for(population.metric, population.effect).size(size)
+        return ()
+    shown = scale_for(found.population.metric, found.population.effect).size(found.detectable)
     if question.metric.signed:
-        return f"A link of about {shown} over everybody would have been seen with a chance of 80 %."
-    return f"A link above {shown} over everybody is ruled out at this confidence."
+        return (f"A link of about {shown} over everybody would have been seen with a chance of 80 %.",)
+    return (f"A link above {shown} over everybody is ruled out at this confidence.",)
 
 
 def _data(investigation: Investigation, number: int) -> DataInfo:

@@ -1,4 +1,4 @@
-"""A first look at a table: what its columns are, what they may be asked, and how to go on."""
+"""A first look at a table: what its columns hold, which roles they may have, and how to go on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InspectedColumn:
 
 @dataclass(frozen=True)
 class Pair:
-    """The metric that a protected attribute and an output would get, in a word and in a few."""
+    """The metric for a protected attribute and an output: its name, and what it measures."""
 
     protected: str
     output: str
@@ -88,14 +88,9 @@ class Inspection:
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
         indent = " " * (sum(widths) + 10)
         for row in rows:
-            name, kind, missing, distinct, role = (
-                cell.rjust(w) if i in (2, 3) else cell.ljust(w)
-                for i, (cell, w) in enumerate(zip(row, widths, strict=False))
-            )
-            start = f"{name}  {kind}  {missing}  {distinct}  {role}  "
-            yield from textwrap.wrap(
-                row[5], max(width, len(indent) + 24), initial_indent=start, subsequent_indent=indent
-            )
+            *cells, why = row
+            start = "".join(f"{c:{side}{w}}  " for c, side, w in zip(cells, "<<>><", widths, strict=True))
+            yield from textwrap.wrap(why, max(width, len(indent) + 24), initial_indent=start, subsequent_indent=indent)
         if self.pairs:
             yield ""
             yield "Measured by, unless --metric says otherwise:"

@@ -1,4 +1,4 @@
-"""What every form of a report says, in its order: plain values that text, Markdown, figures and pages set."""
+"""What every format of a report says, in order: text, Markdown, figures and pages only lay it out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fairtest.metrics.choice import scale_for
 from fairtest.metrics.scale import TIMES
 from fairtest.model.names import clean_line
 from fairtest.numbers import rate
-from fairtest.reporting.words.funnel import columns_left_out, columns_used, funnel, left_out
+from fairtest.reporting.words.funnel import funnel, left_out
 from fairtest.reporting.words.headline import headline
 from fairtest.reporting.words.impact import law_words
 from fairtest.reporting.words.method import how_sure, interval_level, measured_set, method, share_of
-from fairtest.reporting.words.phrases import place_words
+from fairtest.reporting.words.phrases import finding_title
 from fairtest.reporting.words.sentences import sentence_of
-from fairtest.reporting.words.settings import settings_lines
-from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes
+from fairtest.reporting.words.settings import columns_left_out, columns_used, settings_lines
+from fairtest.reporting.words.titles import eyebrow, metric_label, metric_name, metric_notes, with_unit
 
 if TYPE_CHECKING:
     from fairtest.metrics.scale import Scale
@@ -32,7 +32,7 @@ class FindingOutline:
 
     Attributes
     ----------
-    place
+    title
         The context, after the label if there is one.
     share
         What part of the people it is: ``"12.3 % of the test set"``; empty where that is not known.
@@ -43,7 +43,7 @@ class FindingOutline:
     finding: Finding
     scale: Scale
     metric: str
-    place: str
+    title: str
     sentence: str
     share: str
     ratio: tuple[str, str] | None
@@ -52,14 +52,16 @@ class FindingOutline:
 
 @dataclass(frozen=True)
 class AttributeOutline:
-    """What is said of one protected attribute.
+    """What a report says about one protected attribute.
 
     Attributes
     ----------
     scale
         How the effects are written that are of the attribute's metric.
-    measure
-        What the metric measures, its name and its unit.
+    metric
+        The metric as the paper writes it.
+    label, measure
+        What the metric measures, in words; and with its unit.
     everyone
         The whole population; for Discovery, each label that is confirmed there.
     inside
@@ -69,6 +71,8 @@ class AttributeOutline:
     attribute: AttributeReport
     name: str
     scale: Scale
+    metric: str
+    label: str
     measure: str
     population: FindingOutline
     everyone: tuple[FindingOutline, ...]
@@ -77,7 +81,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is said of a whole report; ``level`` is that of its simultaneous intervals."""
+    """What a report says as a whole; ``level`` is that of its simultaneous intervals."""
 
     report: Report
     eyebrow: str
@@ -112,7 +116,7 @@ def outline_of(report: Report) -> Outline:
         method(report),
         columns_left_out(report),
         columns_used(report),
-        settings_lines(report),
+        list(settings_lines(report)),
         interval_level(report),
     )
 
@@ -120,19 +124,21 @@ def outline_of(report: Report) -> Outline:
 def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOutline:
     """Return the outline of one protected attribute."""
     scale = scale_for(attribute.metric, attribute.population.effect)
-    unit = f", in{scale.unit}" if scale.unit else ""
+    label = metric_label(report, attribute.metric)
 
-    def outlined(finding: Finding) -> FindingOutline:
+    def outline_one(finding: Finding) -> FindingOutline:
         return outline_finding(report, attribute, finding)
 
     return AttributeOutline(
         attribute,
         report.names.column(attribute.name),
         scale,
-        metric_label(report, attribute.metric) + unit,
-        outlined(attribute.population),
-        tuple(map(outlined, (f for f in attribute.populations if f.significant or not attribute.labels))),
-        tuple(map(outlined, attribute.inside)),
+        metric_name(report, attribute.metric),
+        label,
+        with_unit(label, scale),
+        outline_one(attribute.population),
+        tuple(map(outline_one, (f for f in attribute.populations if f.significant or not attribute.labels))),
+        tuple(map(outline_one, attribute.inside)),
     )
 
 
@@ -145,7 +151,7 @@ def outline_finding(report: Report, attribute: AttributeReport, finding: Finding
         finding,
         scale_for(finding.metric, known),
         metric_name(report, finding.metric),
-        place_words(finding),
+        finding_title(finding),
         sentence_of(report, attribute, finding),
         "" if part is None else f"{rate(part)} of the {measured_set(report)}",
         None if finding.ratio is None else (TIMES.number(finding.ratio - 1), TIMES.interval(shifted)),

@@ -1,1 +1,1 @@
-"""The figures of a report: where marks stand, and how they are drawn."""
+"""The figures of a report: what they show, and the positions of their marks."""

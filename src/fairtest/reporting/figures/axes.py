@@ -1,4 +1,4 @@
-"""Axes of figures: a straight scale with round ticks, on which places are given in per cent of its length."""
+"""Axes of figures: linear scales with round ticks. Positions on them are in per cent of their length."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from fairtest.model.rates import Rate
 
 _FURTHEST = 3.0
-"""Bounds may be so many times as far from the effects as these are from no link; others leave the axis."""
+"""How far a bound may be from the effects, in multiples of their distance from no link, to be on the axis."""
 _ENOUGH = 30
-"""An axis of rates makes room for the intervals of groups of so many people."""
+"""An axis of rates makes room for the intervals of groups with at least so many people."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A mark on an axis; those in the middle make way on a narrow screen."""
+    """A tick of an axis; a narrow screen leaves out those that are not at an end."""
 
     at: float
     label: str
@@ -32,7 +32,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """A straight scale from ``low`` to ``high``; ``zero`` is where no link stands, if it has a place."""
+    """A linear scale from ``low`` to ``high``; ``zero`` is the position of no link, None where it is off the axis."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class Axis:
     zero: float | None = None
 
     def at(self, number: float) -> float:
-        """Return the place of a number in per cent, kept within the axis."""
+        """Return the position of a number in per cent; numbers beyond the axis are at its end."""
         share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
         return round(100 * share, 2)
 
@@ -101,7 +101,7 @@ def number_axis(groups: Sequence[Group]) -> Axis:
 
 
 def effect_axis(parts: Sequence[Finding | Stratum | Tested], scale: Scale) -> Axis | None:
-    """Return an axis for effects on one scale, or None where none is defined; bounds very far out leave it."""
+    """Return an axis for effects on one scale, None where no effect is defined; bounds very far out are beyond it."""
     effects = [scale.at(part.effect) for part in parts if part.effect is not None]
     if not effects:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.model.finding import CountTable
 from fairtest.numbers import rate
 from fairtest.reporting.figures.plots import plot_rates
-from fairtest.reporting.formats.tables import display_width, shorten
+from fairtest.reporting.formats.tables import display_width, pad, shorten
 from fairtest.reporting.words.phrases import capitalise, outcome_words
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     share = outcome_words(finding, table.rows[plot.row], names, noun=True).removeprefix("the ")
     lines = textwrap.wrap(f"{capitalise(share)}, each with its 95 % interval:", width)
     for name, group, numbers in shown:
-        bar = _bar(plot.mark(group), room)
+        bar = _draw_bar(plot.mark(group), room)
         drawn = inks[plot.look(group)](bar)
-        lines.append(f"{_left(name, label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
+        lines.append(f"{pad(shorten(name, label), label)}{_GAP}{drawn}{' ' * (room - len(bar))}{_GAP}{numbers}")
     return lines
 
 
@@ -60,7 +60,7 @@ def _rate_words(known: Rate | None) -> str:
     return f"{rate(known.share):>7} [{low}, {high}]"
 
 
-def _bar(mark: IntervalMark | None, room: int) -> str:
+def _draw_bar(mark: IntervalMark | None, room: int) -> str:
     """Return a bar to the eighth of a character, and a line to the upper end of the interval."""
     if mark is None:
         return ""
@@ -90,12 +90,13 @@ def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str
     label = min(longest, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
     lines = []
     for row, number, size in zip(rows, numbers, people, strict=True):
-        drawn = _drawn(forest, row, plot, ink) + _GAP if plot else ""
-        lines.append(f"{_left(row.name, label)}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
-    return [*lines, " " * (label + len(_GAP)) + ink.soft(_ticks(forest.axis, plot))] if plot else lines
+        drawn = _draw_effect(forest, row, plot, ink) + _GAP if plot else ""
+        name = pad(shorten(row.name, label), label)
+        lines.append(f"{name}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
+    return [*lines, " " * (label + len(_GAP)) + ink.soft(_draw_ticks(forest.axis, plot))] if plot else lines
 
 
-def _drawn(forest: Forest, row: ForestRow, plot: int, ink: Ink) -> str:
+def _draw_effect(forest: Forest, row: ForestRow, plot: int, ink: Ink) -> str:
     cells: list[str] = [" "] * plot
     if forest.reference is not None:
         cells[_column(forest.reference, plot)] = ink.soft("┊")
@@ -123,8 +124,8 @@ def _column(per_cent: float, plot: int) -> int:
     return round((plot - 1) * per_cent / 100) if plot else 0
 
 
-def _ticks(axis: Axis, plot: int) -> str:
-    """Return the labels of an axis, those that have room: that of no link and the ends come first."""
+def _draw_ticks(axis: Axis, plot: int) -> str:
+    """Return as many labels of an axis as have room: first that of no link, then those of the ends."""
     cells = [" "] * plot
     at_zero = [tick for tick in axis.ticks if tick.at == axis.zero]
     for tick in (*at_zero, axis.ticks[0], axis.ticks[-1], *axis.ticks):
@@ -134,8 +135,3 @@ def _ticks(axis: Axis, plot: int) -> str:
         if start >= 0 and all(cell == " " for cell in around):
             cells[start : start + len(label)] = label
     return "".join(cells)
-
-
-def _left(name: str, width: int) -> str:
-    short = shorten(name, width)
-    return short + " " * (width - display_width(short))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup, escape
-
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.names import clean_line
 from fairtest.numbers import digits, typeset
@@ -32,16 +30,21 @@ _LETTER = 0.75
 
 @dataclass(frozen=True)
 class TreeCell:
-    """Where a node stands: its left side and its width in per cent, and its row."""
+    """The rectangle of a node: its left side and its width in per cent, and its row."""
 
     left: float
     width: float
     row: int
 
+    def shorten(self, words: str) -> str:
+        """Return as much of some words as fits in the cell; nothing where only a few letters would."""
+        letters = int(self.width / _LETTER) - 1
+        return words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
+
 
 @dataclass(frozen=True)
 class Ramp:
-    """Which of the steps of colour an effect gets: from none to the strongest, or for each direction its own.
+    """Steps of colour for effects: from none to the strongest, or for each direction its own.
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ class Ramp:
 
 
 def ramp_of(nodes: Sequence[Node], *, signed: bool) -> Ramp:
-    """Return equal steps up to the strongest effect that is significant, a round number each."""
+    """Return a ramp whose equal steps reach the strongest significant effect; a step is a round number."""
     strongest = max((abs(n.part.effect or 0.0) for n in nodes if n.part.significant), default=0.0)
     step = strongest / (STEPS // 2 if signed else STEPS)
     return Ramp(round_up(step, _ROUND) if 0 < step < math.inf else 0.0, signed)
@@ -94,7 +97,7 @@ class Icicle:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """What sets each context apart from the one it hangs under."""
+        """What each context adds to the one above it, in words."""
         return "Everyone", *(_own_words(node, self.nodes[node.parent]) for node in self.nodes[1:])
 
     @cached_property
@@ -113,15 +116,15 @@ class Icicle:
             words = {f"{s}{i}": f"{way} {size}{self.scale.unit}" for s, way in sides for i, size in enumerate(sizes, 1)}
         return [(colour, typeset(what)) for colour, what in words.items() if colour in self.colours]
 
-    def draw(self, stem: str) -> Markup:
-        """Return the picture; a cell carries the name of its line in the outline, ``stem`` and its number."""
-        cells = cells_of(self.nodes)
-        marks = [
-            _cell(cell, f"{stem}-{i}", name, colour)
-            for i, (cell, name, colour) in enumerate(zip(cells, self.words, self.colours, strict=True))
-        ]
-        marks += [_ring(cell) for cell, number in zip(cells, self.findings, strict=True) if number is not None]
-        return Markup(f'<svg class="ice" aria-hidden="true" height="{self.height}">{"".join(marks)}</svg>')
+    @cached_property
+    def cells(self) -> list[TreeCell]:
+        """The cell of each node."""
+        return cells_of(self.nodes)
+
+    @property
+    def rings(self) -> list[TreeCell]:
+        """The cells of the findings, which have a ring around them."""
+        return [cell for cell, number in zip(self.cells, self.findings, strict=True) if number is not None]
 
 
 def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
@@ -141,7 +144,7 @@ def _own_words(node: Node, parent: Node) -> str:
 
 
 def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
-    """Return where each node stands; children that overlap, and so are too wide together, are narrowed alike."""
+    """Return the cell of each node; children that overlap, and so are too wide together, are narrowed alike."""
     whole = max(nodes[0].part.size, 1)
     cells = [TreeCell(0.0, 100.0, 0)]
     taken = [0.0]
@@ -156,18 +159,3 @@ def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
         taken[node.parent] += width
         taken.append(0.0)
     return cells
-
-
-def _cell(cell: TreeCell, anchor: str, words: str, colour: str) -> str:
-    rect = f'<rect class="{colour}" width="100%" height="{LEVEL}"/>'
-    letters = int(cell.width / _LETTER) - 1
-    text = words if len(words) <= letters else f"{words[: letters - 1]}…" if letters > 6 else ""
-    text = f'<text x="5" y="18" class="{colour}t">{escape(text)}</text>' if text else ""
-    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row}" width="{cell.width:g}%" height="{LEVEL}"'
-    return f'<svg {box} data-node="{anchor}"><title>{escape(words)}</title>{rect}{text}</svg>'
-
-
-def _ring(cell: TreeCell) -> str:
-    """Return the outline of a finding."""
-    box = f'x="{cell.left:g}%" y="{LEVEL * cell.row + 1}" width="{cell.width:g}%" height="{LEVEL - 2}"'
-    return f'<rect class="mark" {box}/>'

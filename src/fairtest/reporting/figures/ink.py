@@ -1,4 +1,4 @@
-"""Colours of a terminal: they repeat what words and shapes already say, and vanish where they are not wanted."""
+"""Colours of a terminal. They only repeat what words and shapes say, so that nothing is lost without them."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class Ink:
     color: bool
 
     def strong(self, text: str) -> str:
-        """Return the answer, or a heading."""
-        return self._styled("1", text)
+        """Return text as an answer or a heading."""
+        return self._style("1", text)
 
     def soft(self, text: str) -> str:
-        """Return what stands back: rules and axes."""
-        return self._styled("2", text)
+        """Return text in the background: rules and axes."""
+        return self._style("2", text)
 
     def first(self, text: str) -> str:
         """Return a mark of the first group that a sentence names."""
-        return self._styled("34", text)
+        return self._style("34", text)
 
     def second(self, text: str) -> str:
         """Return a mark of the second group that a sentence names."""
-        return self._styled("33", text)
+        return self._style("33", text)
 
     def strength(self, text: str) -> str:
         """Return a mark of an effect."""
-        return self._styled("35", text)
+        return self._style("35", text)
 
-    def _styled(self, code: str, text: str) -> str:
+    def _style(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}{_END}" if self.color and text.strip() else text

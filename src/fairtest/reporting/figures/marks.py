@@ -1,4 +1,4 @@
-"""Where the marks of a figure stand on its axis: intervals, boxes and fitted lines, in per cent."""
+"""The marks of a figure: positions of intervals, boxes and fitted lines on an axis, in per cent."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from fairtest.model.rates import Rate
     from fairtest.reporting.figures.axes import Axis
 
+Point = tuple[float, float]
 FEW = 20
-"""Of fewer people no box is drawn where boxes stand side by side."""
+"""The fewest people for whom a box is drawn among others."""
 
 
 @dataclass(frozen=True)
@@ -42,26 +43,17 @@ class BoxMark:
 
 @dataclass(frozen=True)
 class StandingBox:
-    """A box plot standing up: where its middle and its sides are, and its box if there is one."""
+    """The box plot of a group standing up: where its middle and its sides are, and its box if it has people enough."""
 
+    group: Group
     middle: float
     left: float
     right: float
     box: BoxMark | None
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A piece of a line between the middles of two standing boxes."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-
-
 def mark_effect(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> IntervalMark | None:
-    """Return where an effect and its interval stand, or None where there is no effect."""
+    """Return the mark of an effect and its interval, or None where there is no effect."""
     if part.effect is None:
         return None
     dot = axis.at(scale.at(part.effect))
@@ -72,7 +64,7 @@ def mark_effect(part: Finding | Stratum | Tested, axis: Axis, scale: Scale) -> I
 
 
 def mark_rate(rate: Rate | None, axis: Axis) -> IntervalMark | None:
-    """Return where a rate and its interval stand; None for a group without people."""
+    """Return the mark of a rate and its interval; None for a group without people."""
     if rate is None:
         return None
     low, high = rate.interval
@@ -80,7 +72,7 @@ def mark_rate(rate: Rate | None, axis: Axis) -> IntervalMark | None:
 
 
 def mark_box(group: Group, axis: Axis) -> BoxMark | None:
-    """Return where the box of a group stands, or None where it has too few people for one."""
+    """Return the box of a group, or None where it has too few people for one."""
     if group.quantiles is None or group.reach is None or group.mean is None:
         return None
     low, high = group.reach
@@ -88,27 +80,33 @@ def mark_box(group: Group, axis: Axis) -> BoxMark | None:
     return BoxMark(*(axis.at(n) for n in (low, q1, median, q3, high, group.mean)))
 
 
+def mark_large_box(group: Group, axis: Axis) -> BoxMark | None:
+    """Return the box of a group in a figure of boxes only, where groups of a few people have none."""
+    return mark_box(group, axis) if group.size >= FEW else None
+
+
 def stand_boxes(table: GroupTable, axis: Axis) -> list[StandingBox]:
     """Return the boxes of a number by bins of another, side by side."""
     share = 100 / len(table.rows)
     return [
         StandingBox(
+            group,
             middle=round((i + 0.5) * share, 2),
             left=round((i + 0.2) * share, 2),
             right=round((i + 0.8) * share, 2),
-            box=mark_box(group, axis) if group.size >= FEW else None,
+            box=mark_large_box(group, axis),
         )
         for i, group in enumerate(table.rows)
     ]
 
 
-def fit_segments(table: GroupTable, axis: Axis) -> list[Segment]:
+def fit_segments(table: GroupTable, axis: Axis) -> list[tuple[Point, Point]]:
     """Return the fitted line from bin to bin, at the mean of each on the attribute that makes the bins."""
     if table.line is None:
         return []
     ends = [
-        (standing.middle, axis.at(table.line.at(group.at)))
-        for standing, group in zip(stand_boxes(table, axis), table.rows, strict=True)
-        if group.at is not None
+        (column.middle, axis.at(table.line.at(column.group.at)))
+        for column in stand_boxes(table, axis)
+        if column.group.at is not None
     ]
-    return [Segment(*first, *second) for first, second in pairwise(ends)]
+    return list(pairwise(ends))

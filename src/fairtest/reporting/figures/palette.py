@@ -34,4 +34,4 @@ PALETTE = {
 """By name; ``s0`` to ``s5`` are steps of strength, ``a1`` to ``a3`` and ``b1`` to ``b3`` steps in two directions."""
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
 WHITE = "#ffffff"
-"""The paper of a file of its own."""
+"""The background of an SVG file."""

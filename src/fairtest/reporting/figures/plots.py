@@ -7,18 +7,20 @@ three draw: effects of several groups of people (a forest), and the rates of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from fairtest.reporting.figures.axes import effect_axis, rate_axis, rates_axis
+from fairtest.model.finding import CountTable, GroupTable
+from fairtest.reporting.figures.axes import effect_axis, number_axis, rate_axis, rates_axis
 from fairtest.reporting.figures.marks import mark_effect, mark_rate
-from fairtest.reporting.words.phrases import choose_groups, choose_row
+from fairtest.reporting.words.phrases import choose_groups, choose_row, shared_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import CountTable, Finding, Stratum, Tested
+    from fairtest.model.finding import Finding, Stratum, Table, Tested
     from fairtest.model.rates import Rate
+    from fairtest.model.report import AttributeReport
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.marks import IntervalMark
 
@@ -40,7 +42,7 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class Forest:
-    """Effects with their intervals on one axis; ``reference`` is where the dotted line stands, if there is one."""
+    """Effects with their intervals on one axis; ``reference`` is the position of the dotted line, if there is one."""
 
     axis: Axis
     scale: Scale
@@ -48,7 +50,7 @@ class Forest:
     reference: float | None
 
     def mark(self, row: ForestRow) -> IntervalMark | None:
-        """Return where the mark of a row stands."""
+        """Return the mark of a row."""
         return mark_effect(row.part, self.axis, self.scale)
 
     def numbers(self, row: ForestRow) -> str:
@@ -70,6 +72,15 @@ def plot_effects(rows: Sequence[ForestRow], scale: Scale, everybody: float | Non
     return Forest(axis, scale, tuple(rows), None if everybody is None else axis.at(scale.at(everybody)))
 
 
+def plot_findings(attribute: AttributeReport, rows: Sequence[ForestRow], scale: Scale) -> Forest | None:
+    """Return a forest of an attribute's findings, everyone first; of labels, each of which has its own, without it."""
+    if attribute.labels:
+        return plot_effects(rows, scale)
+    everyone = attribute.population
+    whole = ForestRow("Everyone", everyone, everyone.significant, whole=True)
+    return plot_effects([whole, *rows], scale, everyone.effect)
+
+
 @dataclass(frozen=True)
 class RatePlot:
     """The rates of one output in each group of a table.
@@ -80,15 +91,21 @@ class RatePlot:
         Which output it is.
     named
         The groups that the sentence about the table names, in its order.
-    everybody
-        The rate of all groups together; None where there is nobody.
+    reference
+        Where the rate of all groups together stands on the axis; None where there is nobody.
     """
 
+    kind: ClassVar = "rates"
     table: CountTable
     row: int
     named: tuple[int, ...]
     axis: Axis
-    everybody: float | None
+    reference: float | None
+
+    @property
+    def outputs(self) -> list[int]:
+        """All outputs, the plotted one first."""
+        return sorted(range(len(self.table.rows)), key=lambda i: i != self.row)
 
     @property
     def rates(self) -> tuple[Rate | None, ...]:
@@ -100,13 +117,8 @@ class RatePlot:
         """The groups as they are read: of two, the one that is compared before its reference."""
         return (1, 0) if len(self.rates) == 2 else range(len(self.rates))
 
-    @property
-    def reference(self) -> float | None:
-        """Where the dotted line stands."""
-        return None if self.everybody is None else self.axis.at(self.everybody)
-
     def mark(self, group: int) -> IntervalMark | None:
-        """Return where the mark of a group stands."""
+        """Return the mark of a group."""
         return mark_rate(self.rates[group], self.axis)
 
     def look(self, group: int) -> str:
@@ -115,9 +127,33 @@ class RatePlot:
 
 
 def plot_rates(table: CountTable, least: int, *, to_hundred: bool = False) -> RatePlot:
-    """Return the rates of the output that a sentence tells, on an axis that ends above them or at 100 %."""
+    """Return the rates of the output that the sentence is about, on an axis that ends above them or at 100 %."""
     row = choose_row(table, least)
     axis = rate_axis([1.0]) if to_hundred else rates_axis(table.rates[row], table.sizes)
     people = sum(table.sizes)
-    everybody = sum(table.counts[row]) / people if people else None
-    return RatePlot(table, row, choose_groups(table, least), axis, everybody)
+    reference = axis.at(sum(table.counts[row]) / people) if people else None
+    return RatePlot(table, row, choose_groups(table, least), axis, reference)
+
+
+@dataclass(frozen=True)
+class NumberPlot:
+    """A number described by group, on an axis for its boxes."""
+
+    kind: ClassVar = "numbers"
+    table: GroupTable
+    axis: Axis
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals its numbers are written with."""
+        return shared_decimals(self.table.rows)
+
+
+def plot_table(
+    table: Table, least: int, beside: Sequence[Table] = (), *, to_hundred: bool = False
+) -> RatePlot | NumberPlot:
+    """Return the plot of a finding's table; tables of numbers that stand ``beside`` each other have the same axis."""
+    if isinstance(table, CountTable):
+        return plot_rates(table, least, to_hundred=to_hundred)
+    groups = [group for t in (table, *beside) if isinstance(t, GroupTable) for group in t.rows]
+    return NumberPlot(table, number_axis(groups))

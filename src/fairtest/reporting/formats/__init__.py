@@ -1,1 +1,1 @@
-"""The forms of a report: text, HTML, JSON, CSV, Markdown, data frame."""
+"""The formats of a report, one file each."""

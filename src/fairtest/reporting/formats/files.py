@@ -1,4 +1,4 @@
-"""Reports on disk: whole or not at all."""
+"""Writing reports to disk, whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Rendered(Protocol):
-    """A report that has forms."""
+    """A report that can be rendered."""
 
     def render(self, form: str) -> str:
-        """Return the report in one of them."""
+        """Return the report in a format."""
 
 
 def write_atomically(path: str | PathLike[str], text: str) -> Path:

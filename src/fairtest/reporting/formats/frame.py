@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
-    from fairtest.types import Interval
 
 _TYPES: dict[str, type] = {
     "protected": str, "output": str, "context": str, "size": int, "metric": str, "effect": float,
@@ -43,8 +42,9 @@ def rows_of(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _row(report: Report, attribute: AttributeReport, finding: Finding, *, population: bool) -> dict[str, Any]:
-    low, high = _bounds(finding.interval)
-    low_single, high_single = _bounds(finding.interval_single)
+    none = (None, None)
+    low, high = finding.interval or none
+    low_single, high_single = finding.interval_single or none
     return {
         "protected": finding.protected,
         "output": finding.output,
@@ -52,12 +52,12 @@ def _row(report: Report, attribute: AttributeReport, finding: Finding, *, popula
         "size": int(finding.size),
         "metric": finding.metric,
         "effect": _number(finding.effect),
-        "low": low,
-        "high": high,
-        "low_single": low_single,
-        "high_single": high_single,
-        "p_value": _p_value(finding.p_value),
-        "p_value_raw": _p_value(finding.p_value_raw),
+        "low": _number(low),
+        "high": _number(high),
+        "low_single": _number(low_single),
+        "high_single": _number(high_single),
+        "p_value": floor_p_value(finding.p_value),
+        "p_value_raw": floor_p_value(finding.p_value_raw),
         "significant": bool(finding.significant),
         "population": population,
         "sentence": sentence_of(report, attribute, finding),
@@ -68,13 +68,10 @@ def _number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _p_value(p: float | None) -> float | None:
+def floor_p_value(p: float | None) -> float | None:
+    """Return a p-value for programs: None where it is not known, and never 0."""
     known = _number(p)
     return None if known is None else max(known, P_FLOOR)
-
-
-def _bounds(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (_number(interval[0]), _number(interval[1]))
 
 
 def _polars(columns: dict[str, list[Any]]) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from fairtest.reporting.figures.palette import PALETTE
 from fairtest.reporting.formats.json import as_dict
-from fairtest.reporting.views.page import page
+from fairtest.reporting.formats.templates import fill_template
+from fairtest.reporting.views.page import page_view
 
 if TYPE_CHECKING:
     from fairtest.model.report import Report
@@ -17,32 +17,15 @@ if TYPE_CHECKING:
 
 def render_html(report: Report) -> str:
     """Return the report as a page that needs no network and no other file; its script only filters, sorts and saves."""
-    return _rendered("report.html.jinja", report, json=_inside(report))
+    return fill_template("report.html.jinja", **page_view(report), json=_embed_json(report))
 
 
 def render_notebook(report: Report) -> str:
     """Return the report as a fragment whose style touches nothing around it."""
-    return _rendered("notebook.html.jinja", report)
+    return fill_template("notebook.html.jinja", **page_view(report))
 
 
-def _inside(report: Report) -> Markup:
+def _embed_json(report: Report) -> Markup:
     """Return the JSON report as it stands inside a page, where no character may end the script around it."""
     text = json.dumps(as_dict(report), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
-
-
-def _rendered(template: str, report: Report, **more: Any) -> str:
-    return str(_templates().get_template(template).render(page=page(report), palette=PALETTE, **more))
-
-
-def _templates() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("fairtest.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )

@@ -1,4 +1,4 @@
-"""The forms that a report can take.
+"""The formats of a report.
 
 To add one, write a file in this folder with a function that takes a report and returns text, and add a line to
 :data:`FORMATS`. ``report.render(name)`` and the command line's option of that name are there then.
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A form of a report.
+    """A format of a report.
 
     Attributes
     ----------
     name
-        What it is asked for by.
+        What to ask for it by.
     function
-        The module of this folder that makes it, and the function there; imported when it is first asked for.
+        The module of this folder that makes it, and the function there; imported when it is first needed.
     title
         What it is called in messages.
     ending
-        What the name of a file ends in; empty where the form is not the text of one file.
+        What the name of a file ends in; empty where the format is not the text of one file.
     option
         What the command line says about writing it to a file.
     """
@@ -41,7 +41,7 @@ class Format:
     option: str = ""
 
     def render(self, report: Report, **options: Any) -> Any:
-        """Return the report in this form."""
+        """Return the report in this format."""
         module, function = self.function.split(".")
         return getattr(import_module(f"fairtest.reporting.formats.{module}"), function)(report, **options)
 
@@ -61,15 +61,15 @@ FORMATS = {
         Format("notebook", "html.render_notebook"),
     )
 }
-"""The forms by name."""
+"""The formats by name."""
 FILES = tuple(form for form in FORMATS.values() if form.ending)
 """Those that are the text of one file."""
 SAVED = ("text", "html", "json")
-"""Those that a folder of reports has."""
+"""Those that are saved into a folder of reports."""
 
 
 def render(report: Report, form: str, path: str | PathLike[str] | None = None, **options: Any) -> Any:
-    """Return a report in one of its forms, and write it to ``path`` if given."""
+    """Return a report in one of the formats, and write it to ``path`` if given."""
     made = FORMATS[form].render(report, **options)
     if path is not None:
         from fairtest.reporting.formats.files import write_atomically

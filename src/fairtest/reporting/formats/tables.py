@@ -7,34 +7,35 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import CountTable
-from fairtest.model.names import Names
+from fairtest.model.names import PLAIN_NAMES
 from fairtest.numbers import count, quantity, rate
 from fairtest.reporting.words.phrases import fit_at, line_words, shared_decimals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from fairtest.model.finding import Group, GroupTable, Table
+    from fairtest.model.finding import GroupTable, Table
+    from fairtest.model.names import Names
     from fairtest.types import Level
 
 _LONGEST_NAME = 28
 _MOST_ROWS = 40
-_QUANTILES = ("min", "q1", "median", "q3", "max")
+_NUMBERS = ("mean", "deviation", "min", "q1", "median", "q3", "max")
 
 
-def table_lines(table: Table, width: int, names: Names | None = None) -> list[str]:
+def table_lines(table: Table, width: int, names: Names = PLAIN_NAMES) -> list[str]:
     """Return a finding's table: counts with their shares, or a number described by group."""
     if isinstance(table, CountTable):
-        return _count_lines(table, width, names or Names())
-    return _group_lines(table, width, names or Names())
+        return _count_lines(table, width, names)
+    return _group_lines(table, width, names)
 
 
 def display_width(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
-    return sum(_cells(character) for character in text)
+    return sum(_columns_of(character) for character in text)
 
 
-def _cells(character: str) -> int:
+def _columns_of(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
@@ -50,11 +51,12 @@ def draw_table(head: Sequence[str], body: Sequence[Sequence[str]], foot: Sequenc
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [_padded(cell, w, left=i == 0) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+    cells = [pad(cell, w, left=i == 0) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
     return " │ ".join(cells)
 
 
-def _padded(text: str, width: int, *, left: bool) -> str:
+def pad(text: str, width: int, *, left: bool = True) -> str:
+    """Return text with spaces to a number of columns, itself to the left or to the right."""
     space = " " * (width - display_width(text))
     return text + space if left else space + text
 
@@ -75,75 +77,56 @@ def _name(names: Names, column: str, value: Level) -> str:
     return shorten(names.short(column, value))
 
 
+def _more(number: int) -> list[str]:
+    return [f"(and {count(number)} more groups, in the JSON report)"] if number > 0 else []
+
+
 # Counts ---------------------------------------------------------------------------------------------------------
+
+
+def count_cells(table: CountTable) -> list[list[str]]:
+    """Return counts with their shares: a row for each output and one for the sizes, in each a cell for each group.
+
+    The last cell of a row is that of everybody. Shares are of the group; those of the sizes are of everybody.
+    """
+    sizes, everybody = [*table.sizes, sum(table.sizes)], [sum(table.sizes)] * (len(table.sizes) + 1)
+    outputs = [([*row, sum(row)], sizes) for row in table.counts]
+    return [
+        [f"{count(n)} ({rate(n / of if of else None)})" for n, of in zip(row, wholes, strict=True)]
+        for row, wholes in (*outputs, (sizes, everybody))
+    ]
 
 
 def _count_lines(table: CountTable, width: int, names: Names) -> list[str]:
     """Return the contingency table: groups across as in the paper, or down the side where they do not fit."""
-    across = _groups_across(table, names)
+    cells = count_cells(table)
+    outputs = [_name(names, table.output, value) for value in table.rows]
+    groups = [_name(names, table.protected, group) for group in table.columns]
+    side = [shorten(names.written(table.output)), *outputs, "Total"]
+    columns = [[name, *column] for name, column in zip([*groups, "Total"], zip(*cells, strict=True), strict=True)]
+    across = _draw_counts(side, columns)
     if display_width(across[0]) <= width:
         return across
-    return _groups_down(table, width, names)
-
-
-def _groups_across(table: CountTable, names: Names) -> list[str]:
-    sizes, everyone = table.sizes, sum(table.sizes)
-    groups = [_name(names, table.protected, group) for group in table.columns]
-    head = [shorten(names.written(table.output)), *groups, "Total"]
-    body = []
-    for i, row in enumerate(table.counts):
-        shares = [*table.shares(i), _share(sum(row), everyone)]
-        body.append([_name(names, table.output, table.rows[i]), *_cells_of([*row, sum(row)], shares)])
-    foot = [["Total", *_cells_of([*sizes, everyone], [_share(n, everyone) for n in (*sizes, everyone)])]]
-    return draw_table(head, *_aligned(body, foot))
-
-
-def _cells_of(counts: Sequence[int], shares: Sequence[float | None]) -> list[str]:
-    return [f"{count(n)} ({rate(share)})" for n, share in zip(counts, shares, strict=True)]
-
-
-def _aligned(body: list[list[str]], foot: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the cells with the brackets of one column below each other."""
-    rows = [*body, *foot]
-    for i in range(1, len(rows[0])):
-        widest = max(display_width(row[i].partition(" (")[2]) for row in rows)
-        for row in rows:
-            number, _, share = row[i].partition(" (")
-            row[i] = f"{number} ({_padded(share, widest, left=False)}"
-    return body, foot
-
-
-def _groups_down(table: CountTable, width: int, names: Names) -> list[str]:
-    """Return one line for each group, the outputs in as many blocks as the width asks for."""
-    sizes, everyone = table.sizes, sum(table.sizes)
-    shown = range(min(len(table.columns), _MOST_ROWS))
-    groups = [_name(names, table.protected, table.columns[g]) for g in shown]
-    side = [shorten(names.written(table.protected)), *groups, "Total"]
-    columns = [
-        [
-            _name(names, table.output, value),
-            *_down(row, sizes, shown),
-            *_cells_of([sum(row)], [_share(sum(row), everyone)]),
-        ]
-        for value, row in zip(table.rows, table.counts, strict=True)
-    ]
-    columns.append(
-        [names.people, *_down(sizes, [everyone] * len(sizes), shown), *_cells_of([everyone], [_share(1, 1)])]
-    )
+    shown = groups[:_MOST_ROWS]
+    side = [shorten(names.written(table.protected)), *shown, "Total"]
+    columns = [[name, *row[: len(shown)], row[-1]] for name, row in zip([*outputs, names.people], cells, strict=True)]
     lines: list[str] = []
     for block in _blocks(columns, side, width):
-        head, *body, foot = [list(row) for row in zip(side, *block, strict=True)]
-        lines += ([""] if lines else []) + draw_table(head, *_aligned(body, [foot]))
-    return lines + _more(len(table.columns) - len(shown))
+        lines += ([""] if lines else []) + _draw_counts(side, block)
+    return lines + _more(len(groups) - len(shown))
 
 
-def _down(counts: Sequence[int], sizes: Sequence[int], shown: Iterable[int]) -> list[str]:
-    groups = list(shown)
-    return _cells_of([counts[g] for g in groups], [_share(counts[g], sizes[g]) for g in groups])
+def _draw_counts(side: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table from its columns; its last line is the total."""
+    head, *body, foot = zip(side, *map(_align_brackets, columns), strict=True)
+    return draw_table(head, body, [foot])
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _align_brackets(column: Sequence[str]) -> list[str]:
+    """Return a column of counts with the brackets around the shares below each other."""
+    parts = [cell.partition(" (") for cell in column[1:]]
+    widest = max(display_width(share) for *_, share in parts)
+    return [column[0], *(f"{number} ({pad(share, widest, left=False)}" for number, _, share in parts)]
 
 
 def _blocks(columns: Sequence[list[str]], side: Sequence[str], width: int) -> list[list[list[str]]]:
@@ -161,40 +144,23 @@ def _blocks(columns: Sequence[list[str]], side: Sequence[str], width: int) -> li
     return blocks
 
 
-def _more(number: int) -> list[str]:
-    return [f"(and {count(number)} more groups, in the JSON report)"] if number > 0 else []
-
-
 # Numbers --------------------------------------------------------------------------------------------------------
 
 
 def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
     """Return a number by group: people, mean, spread and quantiles, as many as fit."""
-    rows = table.rows[:_MOST_ROWS]
-    decimals = shared_decimals(rows)
-    fit = ["fitted"] if table.line is not None else []
-    full = draw_table(
-        [shorten(names.written(table.by)), names.people, "mean", "deviation", *_QUANTILES, *fit],
-        [
-            [*_described(names, table.by, group, decimals), *(quantity(fit_at(table, group), decimals) for _ in fit)]
-            for group in rows
-        ],
-    )
+    groups = table.rows[:_MOST_ROWS]
+    decimals, has_fit = shared_decimals(groups), table.line is not None
+    rows = [[shorten(names.written(table.by)), names.people, *_NUMBERS, *(["fitted"] if has_fit else [])]]
+    for group in groups:
+        numbers = [group.mean, group.deviation, *(group.quantiles or (None,) * 5)]
+        numbers += [fit_at(table, group)] if has_fit else []
+        name = _name(names, table.by, group.name)
+        rows.append([name, count(group.size), *(quantity(n, decimals) for n in numbers)])
+    lines = draw_table(rows[0], rows[1:])
+    if display_width(lines[0]) > width:
+        head, *body = [[*row[:3], row[2 + _NUMBERS.index("median")]] for row in rows]
+        lines = draw_table(head, body)
     caption = f"{names.written(table.measured)} by {names.written(table.by)}"
-    if fit:
-        caption += f"; fitted line: {line_words(table, names)}"
-    if full and display_width(full[0]) > width:
-        full = draw_table(
-            [shorten(names.written(table.by)), names.people, "mean", "median"],
-            [
-                [*_described(names, table.by, group, decimals)[:3], _described(names, table.by, group, decimals)[6]]
-                for group in rows
-            ],
-        )
-    return [*textwrap.wrap(caption, width), *full, *_more(len(table.rows) - len(rows))]
-
-
-def _described(names: Names, by: str, group: Group, decimals: int) -> list[str]:
-    quantiles = group.quantiles or (None,) * 5
-    numbers = (group.mean, group.deviation, *quantiles)
-    return [_name(names, by, group.name), count(group.size), *(quantity(n, decimals) for n in numbers)]
+    caption += f"; fitted line: {line_words(table, names)}" if has_fit else ""
+    return [*textwrap.wrap(caption, width), *lines, *_more(len(table.rows) - len(groups))]

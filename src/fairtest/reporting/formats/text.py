@@ -6,25 +6,25 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtest.model.finding import Finding
 from fairtest.model.names import clean_line
 from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
-from fairtest.reporting.figures.plots import ForestRow, plot_effects
+from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
 from fairtest.reporting.formats.tables import table_lines
 from fairtest.reporting.outline import outline_of
-from fairtest.reporting.views.label_tables import label_lines
+from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import plural
-from fairtest.reporting.words.reused import confirmation
 from fairtest.reporting.words.sentences import is_clear, stratum_words
-from fairtest.reporting.words.titles import given_words, metric_name
+from fairtest.reporting.words.titles import given_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.finding import Stratum
     from fairtest.model.report import Report
     from fairtest.reporting.figures.plots import Forest
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
@@ -40,7 +40,7 @@ def render_text(report: Report, width: int = 100, *, color: bool = False) -> str
     width
         Columns of the terminal, at least 40.
     color
-        Whether to put the codes of a terminal's colours in. Without them the text is the same, character by character.
+        Whether to add the codes of a terminal's colours. The text is the same without them, character by character.
     """
     writer = _TextWriter(outline_of(report), max(width, _NARROWEST), Ink(color))
     return "\n".join(line.rstrip() for line in writer.write()) + "\n"
@@ -85,27 +85,24 @@ class _TextWriter:
             yield from self.items(f"{how_many} {why}" for how_many, why in outline.left_out)
         yield from self.write_notes(outline.notes)
 
-    def write_overview(self, outlined: AttributeOutline) -> Iterator[str]:
+    def write_overview(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield all findings of an attribute on one axis, with the whole population."""
-        attribute, everyone = outlined.attribute, outlined.population.finding
         rows = [
-            ForestRow(f"{number}. {_where(f.finding)}", f.finding)
-            for number, f in enumerate(outlined.inside, 1)
-            if f.finding.metric == attribute.metric
+            ForestRow(f"{number}. {_heading_of(f.finding)}", f.finding)
+            for number, f in enumerate(entry.inside, 1)
+            if f.finding.metric == entry.attribute.metric
         ]
-        whole = [] if attribute.labels else [ForestRow("Everyone", everyone, everyone.significant, whole=True)]
-        known = None if attribute.labels else everyone.effect
-        if rows and (forest := plot_effects([*whole, *rows], outlined.scale, known)):
-            yield from self.write_forest(f"All findings by {outlined.name}: {outlined.measure}", forest)
+        if rows and (forest := plot_findings(entry.attribute, rows, entry.scale)):
+            yield from self.write_forest(f"All findings by {entry.name}: {entry.measure}", forest)
 
     def write_forest(self, title: str, forest: Forest) -> Iterator[str]:
         yield ""
         yield from self.heading(title)
         yield from (f"  {line}" for line in forest_lines(forest, self.report.names, self.width - 2, self.ink))
 
-    def write_attribute(self, outlined: AttributeOutline) -> Iterator[str]:
+    def write_attribute(self, entry: AttributeOutline) -> Iterator[str]:
         written = self.report.names.written
-        output, protected = written(self.report.measured), written(outlined.attribute.name)
+        output, protected = written(self.report.measured), written(entry.attribute.name)
         yield ""
         yield self.ink.soft("═" * self.width)
         yield from self.heading(f"Report of associations of O = {output} on S = {protected}{given_words(self.report)}")
@@ -113,43 +110,41 @@ class _TextWriter:
         yield ""
         if self.report.labels is None:
             yield self.ink.strong("Whole population")
-            yield from self.write_finding(outlined.population)
+            yield from self.write_finding(entry.population)
         else:
-            yield from self.write_labels(outlined)
-        for number, finding in enumerate(outlined.inside, 1):
+            yield from self.write_labels(entry)
+        for number, finding in enumerate(entry.inside, 1):
             yield ""
             yield self.ink.soft("─" * self.width)
-            yield from self.heading(f"{number}. {_where(finding.finding)}", rest="   ")
+            yield from self.heading(f"{number}. {_heading_of(finding.finding)}", rest="   ")
             yield from self.write_finding(finding)
-        if not outlined.inside:
+        if not entry.inside:
             yield ""
             yield "No group with a stronger link is reported."
 
-    def write_labels(self, outlined: AttributeOutline) -> Iterator[str]:
+    def write_labels(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""
-        attribute, confirmed = outlined.attribute, len(outlined.everyone)
+        attribute, confirmed = entry.attribute, len(entry.everyone)
         size = max(f.size for f in attribute.labels)
         tested = f"{plural(len(attribute.labels), 'label')} tested there"
         with_it = f"{'goes' if confirmed == 1 else 'go'} with {self.report.names.written(attribute.name)}"
         yield from self.wrap(f"Whole population of size {count(size)}: {count(confirmed)} of {tested} {with_it}.")
         yield ""
-        metric = metric_name(self.report, attribute.metric)
-        for line in label_lines(attribute, metric, self.width, self.report.names):
+        for line in label_lines(entry, self.width, self.report.names):
             yield from [line] if len(line) <= self.width else self.wrap(line)
-        for finding in outlined.everyone:
+        for finding in entry.everyone:
             if finding.finding.strata:
                 yield ""
                 yield from self.heading(f"label {clean_line(finding.finding.output)}; everyone")
                 yield from self.write_finding(finding)
 
-    def write_finding(self, outlined: FindingOutline) -> Iterator[str]:
-        finding, names = outlined.finding, self.report.names
-        yield from self.wrap(outlined.sentence)
+    def write_finding(self, entry: FindingOutline) -> Iterator[str]:
+        finding, names = entry.finding, self.report.names
+        yield from self.wrap(entry.sentence)
         yield ""
-        say = _say_measured if self.report.reuse is None else confirmation
-        measured = say(finding, outlined.scale, outlined.metric)
+        measured = _measured_words(self.report, finding, entry.scale, entry.metric)
         yield from self.wrap(f"Population of size {count(finding.size)}; {measured}")
-        if facts := "; ".join(self.facts(outlined)):
+        if facts := "; ".join(self.facts(entry)):
             yield from self.wrap(f"({facts})")
         yield ""
         if finding.effect is not None and (
@@ -158,56 +153,56 @@ class _TextWriter:
             yield from bars
             yield ""
         yield from table_lines(finding.table, self.width, names)
-        yield from self.write_notes(outlined.notes)
+        yield from self.write_notes(entry.notes)
         if finding.strata:
-            yield from self.write_strata(outlined)
+            yield from self.write_strata(entry)
 
-    def facts(self, outlined: FindingOutline) -> Iterator[str]:
+    def facts(self, entry: FindingOutline) -> Iterator[str]:
         """Yield the estimate, which interval is which, and other numbers about the same table."""
-        finding, scale, once = outlined.finding, outlined.scale, self.report.reuse is None
+        finding, scale, once = entry.finding, entry.scale, self.report.reuse is None
         if finding.effect is not None:
             if once or finding.interval is not None:
                 yield f"simultaneous {self.outline.level} interval"
             yield f"estimate {scale.estimate(finding.effect)}"
             if once:
                 yield f"single interval {scale.interval(finding.interval_single)}"
-            yield from self.ratio_facts(outlined)
-        if outlined.share:
-            yield outlined.share
+            yield from self.ratio_facts(entry)
+        if entry.share:
+            yield entry.share
 
-    def ratio_facts(self, outlined: FindingOutline) -> Iterator[str]:
+    def ratio_facts(self, entry: FindingOutline) -> Iterator[str]:
         """Yield the ratio of two rates and how it stands to four fifths; of more groups, the lowest impact ratio."""
-        impact = lowest_impact(self.report, outlined.finding)
-        if outlined.ratio is not None:
-            ratio, interval = outlined.ratio
+        impact = lowest_impact(self.report, entry.finding)
+        if entry.ratio is not None:
+            ratio, interval = entry.ratio
             words = f"ratio of the rates {ratio}" + (f" {interval}" if self.report.reuse is None else "")
             if impact is None:
                 yield words
-            elif (outlined.finding.ratio or 0.0) <= 1:
+            elif (entry.finding.ratio or 0.0) <= 1:
                 yield f"{words}, {impact.fact}"
             else:  # the ratio is of the higher rate over the lower, and the impact ratio the other way round
                 yield f"{words}, impact ratio {impact.ratio}, {impact.fact}"
         elif impact is not None:
             yield f"lowest impact ratio {impact.ratio} ({impact.groups}; {impact.fact})"
 
-    def write_strata(self, outlined: FindingOutline) -> Iterator[str]:
+    def write_strata(self, entry: FindingOutline) -> Iterator[str]:
         """Yield the strata on one axis, then each with its table."""
-        finding, names, level = outlined.finding, self.report.names, self.report.settings.level
+        finding, names, level = entry.finding, self.report.names, self.report.settings.level
         given = " and ".join(map(names.column, self.report.explanatory)) or "the strata"
         whole = ForestRow(f"All, given {given}", finding, finding.significant, whole=True)
         rows = [ForestRow(names.values(s.values), s, is_clear(s, level)) for s in finding.strata]
-        if forest := plot_effects([whole, *rows], outlined.scale, finding.effect):
+        if forest := plot_effects([whole, *rows], entry.scale, finding.effect):
             yield from self.write_forest(f"By {given}", forest)
         for stratum in finding.strata:
             yield ""
-            yield from self.write_stratum(stratum, outlined)
+            yield from self.write_stratum(stratum, entry)
 
-    def write_stratum(self, stratum: Stratum, outlined: FindingOutline) -> Iterator[str]:
-        names, scale = self.report.names, outlined.scale
+    def write_stratum(self, stratum: Stratum, entry: FindingOutline) -> Iterator[str]:
+        names, scale = self.report.names, entry.scale
         yield from self.wrap(f"{names.values(stratum.values)}: population of size {count(stratum.size)}", first="* ")
         words = stratum_words(self.report, stratum)
         if stratum.effect is not None:
-            measured = _say_measured(stratum, scale, clean_line(outlined.finding.metric))
+            measured = _measured_words(self.report, stratum, scale, clean_line(entry.finding.metric))
             single = f"single interval {scale.interval(stratum.interval_single)}"
             estimate = "" if stratum.interval is None else f"estimate {scale.estimate(stratum.effect)}; {single}; "
             words = f"{measured} ({estimate}{words})"
@@ -248,7 +243,7 @@ class _TextWriter:
         yield from map(self.ink.strong, self.wrap(text, rest=rest))
 
     def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
-        """Return text on lines of at most the width; what belongs together stays together."""
+        """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
         kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
         lines = textwrap.wrap(
             kept,
@@ -261,15 +256,17 @@ class _TextWriter:
         return [line.replace("\0", " ") for line in lines]
 
 
-def _where(finding: Finding) -> str:
+def _heading_of(finding: Finding) -> str:
     label = f"label {clean_line(finding.label)}; " if finding.label is not None else ""
     return label + clean_line(str(finding.context))
 
 
-def _say_measured(part: Finding | Stratum, scale: Scale, name: str) -> str:
-    """Return the p-value and the simultaneous interval."""
+def _measured_words(report: Report, part: Finding | Stratum, scale: Scale, name: str) -> str:
+    """Return the p-value (of a reusable test set: whether it confirms the link) and the simultaneous interval."""
     if part.effect is None:
         return f"{name} is undefined"
+    reused = report.reuse is not None and isinstance(part, Finding)
     if part.interval is None:
-        return f"{name} = {scale.estimate(part.effect)}, not tested"
-    return f"{p_statement(part.p_value)} ; {name} = {scale.interval(part.interval)}{scale.unit}"
+        return "not confirmed by the test set" if reused else f"{name} = {scale.estimate(part.effect)}, not tested"
+    sure = "confirmed by the test set" if reused else p_statement(part.p_value)
+    return f"{sure} ; {name} = {scale.interval(part.interval)}{scale.unit}"

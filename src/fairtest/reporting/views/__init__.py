@@ -1,1 +1,1 @@
-"""What the page shows, as plain values for the templates."""
+"""What a page shows: values for the templates."""

@@ -1,103 +1,182 @@
-"""What the page shows, as plain values and marks: the templates only set it."""
+"""What a page shows of a report: its outline, and the plots and facts that the templates set."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.names import clean_line
-from fairtest.numbers import count, typeset
+from fairtest.metrics.choice import reported_metric
+from fairtest.metrics.scale import POINTS
+from fairtest.model.finding import CountTable
+from fairtest.numbers import count, fixed, typeset, typeset_p
+from fairtest.reporting.figures.plots import plot_table
 from fairtest.reporting.outline import outline_finding, outline_of
-from fairtest.reporting.views.finding_views import finding_view, mark_pieces, said_view
-from fairtest.reporting.views.forest_views import forest_view
-from fairtest.reporting.views.label_tables import label_view
-from fairtest.reporting.views.tree_views import tree_view
-from fairtest.reporting.words.funnel import left_out_line
+from fairtest.reporting.views.forests import findings_view, strata_view, tree_view
+from fairtest.reporting.views.labels import label_view
+from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.headline import strongest
+from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
-from fairtest.reporting.words.titles import metric_label, metric_name, title
+from fairtest.reporting.words.sentences import group_phrases
+from fairtest.reporting.words.titles import metric_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from fairtest.model.report import AttributeReport, Report
-    from fairtest.reporting.outline import AttributeOutline, Outline
+    from fairtest.model.finding import Finding
+    from fairtest.model.report import Report
+    from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 View = dict[str, Any]
+Fact = tuple[str, str, str]
 _LONG, _MANY = 5, 50
-"""From so many findings on there are controls to filter and sort them, and a browser draws only those in sight."""
+"""How many findings it takes for controls that filter and sort them, and for drawing only those in sight."""
 
 
-def page(report: Report) -> View:
-    """Return everything a page or a notebook shows of a report."""
+def page_view(report: Report) -> View:
+    """Return the values of the templates of a page or a notebook."""
     outline = outline_of(report)
     attributes = [_attribute(report, attribute, i) for i, attribute in enumerate(outline.attributes, 1)]
     number = sum(len(a["findings"]) for a in attributes)
     return {
-        "title": title(report),
-        "eyebrow": outline.eyebrow,
-        "headline": outline.headline,
-        "lead": list(_lead(outline)),
-        "how_sure": typeset(outline.how_sure),
-        "funnel": [(count(number), what) for number, what in outline.funnel],
-        "left_out_line": typeset(left_out_line(report)),
-        "left_out": outline.left_out,
-        "columns": outline.columns_left_out,
-        "columns_used": outline.columns_used,
-        "attributes": attributes,
-        "discovery": report.labels is not None,
-        "tools": number >= _LONG,
-        "many": number >= _MANY,
-        "metrics": [(capitalise(name), meaning) for name, meaning in outline.metrics],
-        "law": [(name, typeset(words)) for name, words in outline.law],
-        "method": typeset(outline.method),
-        "settings": outline.settings,
+        "report": report,
+        "names": report.names,
+        "outline": outline,
         "level": typeset(outline.level),
-        "notes": outline.notes,
-        "tested": count(report.tested),
-        "people": report.names.people,
-        "again": report.reuse is not None,
+        "lead": list(_lead(outline)),
+        "attributes": attributes,
+        "has_tools": number >= _LONG,
+        "has_many": number >= _MANY,
     }
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield what stands below the headline: of a few attributes the whole population, and where it is strongest."""
+    """Yield the text below the headline: of a few attributes the whole population, and where the link is strongest."""
     report = outline.report
-    for outlined in outline.attributes[:3]:
-        yield said_view(report, outlined.population)
-        if report.kind != "discovery" and (where := strongest(outlined.attribute, report.names)):
-            yield mark_pieces(where)
+    for entry in outline.attributes[:3]:
+        yield _mark_groups(report, entry.population)
+        if report.kind != "discovery" and (where := strongest(entry.attribute, report.names)):
+            yield _mark_phrases(where)
 
 
-def _attribute(report: Report, outlined: AttributeOutline, number: int) -> View:
-    attribute, scale, anchor = outlined.attribute, outlined.scale, f"a{number}"
+def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
+    attribute, scale, anchor = entry.attribute, entry.scale, f"a{number}"
     # Labels over everybody are in a table of their own; one by one they are shown only if they have strata.
     shown = attribute.findings if report.labels is None or report.explanatory else attribute.inside
-    tree, tree_anchors = tree_view(report, attribute, scale, anchor)
+    tree = tree_view(report, attribute, scale)
+    nodes = () if tree is None else enumerate(tree["icicle"].nodes)
+    in_tree = {node.part.context: f"{anchor}-t-{i}" for i, node in nodes}
     return {
         "anchor": anchor,
-        "name": capitalise(outlined.name),
-        "code": clean_line(attribute.name),
-        "metric": metric_label(report, attribute.metric),
-        "short": metric_name(report, attribute.metric),
-        "roles": _reading(report, attribute),
-        "number": plural(len(attribute.findings), "finding"),
-        "forest": forest_view(report, attribute, shown, scale, anchor),
-        "population": finding_view(report, outlined.population, attribute.population, f"{anchor}-p"),
-        "labels": label_view(attribute, report.names) if report.labels is not None else None,
+        "entry": entry,
+        "about": attribute,
+        "forest": findings_view(attribute, shown, scale),
+        "population": _finding(report, entry.population, attribute.population, f"{anchor}-p"),
+        "labels": label_view(entry, report.names) if report.labels is not None else None,
         "findings": [
-            finding_view(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
-            | {"in_tree": tree_anchors.get(f.context)}
+            _finding(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
+            | {"in_tree": in_tree.get(f.context)}
             for n, f in enumerate(shown, 1)
         ],
         "tree": tree,
     }
 
 
-def _reading(report: Report, attribute: AttributeReport) -> str:
-    """Return which group and which output the effects are about."""
-    parts = []
-    if attribute.reference is not None:
-        parts.append(f"the reference group is {report.names.short(attribute.name, attribute.reference)}")
-    if report.favourable is not None:
-        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}")
-    return capitalise("; ".join(parts)) + "." if parts else ""
+# Findings -----------------------------------------------------------------------------------------------------------
+
+
+def _finding(report: Report, entry: FindingOutline, population: Finding, anchor: str) -> View:
+    """Return everything the page shows of a finding, or of the population."""
+    return {
+        "anchor": anchor,
+        "in_tree": None,
+        "entry": entry,
+        "finding": entry.finding,
+        "sentence": _mark_groups(report, entry),
+        "table": plot_table(entry.finding.table, report.settings.min_size),
+        "facts": list(_facts(report, entry, population)),
+        "strata": strata_view(report, entry.finding, entry.scale),
+    }
+
+
+def _mark_groups(report: Report, entry: FindingOutline) -> list[tuple[str, str]]:
+    """Return the sentence of a finding in pieces: those that name its two groups are marked ``a`` and ``b``."""
+    return _mark_phrases(entry.sentence, group_phrases(entry.finding, report.names))
+
+
+def _mark_phrases(text: str, phrases: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return text in pieces, the phrases among them marked."""
+    pieces = []
+    for phrase, mark in zip(phrases, "ab", strict=False):
+        before, found, after = text.partition(phrase)
+        if found:
+            pieces += [(typeset(before), ""), (typeset(found), mark)]
+            text = after
+    return [*pieces, (typeset(text), "")]
+
+
+def _facts(report: Report, entry: FindingOutline, population: Finding) -> Iterator[Fact]:
+    """Yield what is known of a finding: its name, its value, and small print."""
+    finding, scale = entry.finding, entry.scale
+    if finding.effect is not None:
+        name = capitalise(metric_label(report, finding.metric))
+        yield name, scale.estimate(finding.effect), _intervals(report, entry)
+        yield from _gap(report, finding)
+        yield from _ratios(report, entry)
+        yield _certainty(report, finding)
+    yield capitalise(report.names.people), count(finding.size), entry.share
+    yield from _against(entry, population)
+
+
+def _intervals(report: Report, entry: FindingOutline) -> str:
+    finding, scale = entry.finding, entry.scale
+    shown = f"{scale.interval(finding.interval)} simultaneous"
+    if report.reuse is None:
+        return f"{shown}; single {scale.interval(finding.interval_single)}"
+    return "of the training set" + ("" if finding.interval is None else f"; {shown}, confirmed")
+
+
+def _certainty(report: Report, finding: Finding) -> Fact:
+    corrected = f"corrected for {plural(report.corrected_for, 'test')}"
+    if report.reuse is None:
+        return "Chance alone", typeset_p(finding.p_value), corrected
+    return "Test set", "confirmed" if finding.significant else "not confirmed", corrected
+
+
+def _gap(report: Report, finding: Finding) -> Iterator[Fact]:
+    """Yield the gap between two groups where the metric is not the gap itself."""
+    table = two_by_two(finding)
+    is_metric = reported_metric(finding.metric).compares == "difference" and not report.explanatory
+    if finding.gap is not None and table is not None and not is_metric:
+        interval = "" if finding.gap_interval is None else f"{POINTS.interval(finding.gap_interval)} single"
+        small = (interval, _order(report, table, "−"), "all together" if report.explanatory else "")
+        yield "Gap in rates", POINTS.estimate(finding.gap), "; ".join(filter(None, small))
+
+
+def _order(report: Report, table: CountTable, sign: str) -> str:
+    reference, compared = (report.names.short(table.protected, group) for group in table.columns)
+    return f"{compared} {sign} {reference}"
+
+
+def _ratios(report: Report, entry: FindingOutline) -> Iterator[Fact]:
+    """Yield the ratio of two groups' rates, and the lowest impact ratio where the output is a selection."""
+    finding = entry.finding
+    if entry.ratio is not None and isinstance(finding.table, CountTable):
+        ratio, bounds = entry.ratio
+        interval = "" if finding.ratio_interval is None else f"{bounds} single; "
+        yield "Ratio", ratio, interval + _order(report, finding.table, "÷")
+    if (impact := lowest_impact(report, finding)) is not None:
+        yield "Impact ratio", impact.ratio, f"{impact.groups}; {impact.fact}"
+
+
+def _against(entry: FindingOutline, whole: Finding) -> Iterator[Fact]:
+    """Yield the effect over everybody beside that in a context."""
+    finding, scale = entry.finding, entry.scale
+    alike = (whole.metric, whole.label) == (finding.metric, finding.label)
+    if len(finding.context) == 0 or not alike or not whole.effect or finding.effect is None:
+        return
+    times = finding.effect / whole.effect
+    if not reported_metric(finding.metric).signed and times > 0:
+        yield "Against everyone", f"{fixed(times, 1)} ×", f"the population’s {scale.number(whole.effect)}"
+    else:
+        small = "" if whole.interval is None else f"{scale.interval(whole.interval)} simultaneous"
+        yield "Everyone", scale.estimate(whole.effect), small

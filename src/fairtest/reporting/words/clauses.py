@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """A finding to be put in words, with what the words depend on.
+    """A finding that needs words, and what they depend on.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Case:
         )
 
     def gap(self) -> str:
-        """Return the gap, or how many times as often where only that sets the context apart."""
+        """Return the gap; or how many times as often, where the gap is the usual one and only the ratio is larger."""
         a, b = _two_rates(self.finding)
         gap = f"a gap of {_points(a, b, _decimals(a, b))} points"
         if not self.significant:
@@ -125,7 +125,7 @@ class Case:
     def times(self) -> str:
         """Return ``those with sex = Male 6.2 times as often, against 2.8 times in the whole population``.
 
-        Where a rate is 0 there is no such number, and the gap is told.
+        Where a rate is 0 there is no such number, and it is the gap.
         """
         table, (a, b) = self._counts, _two_rates(self.finding)
         times, usual = _times(a, b), None
@@ -139,7 +139,7 @@ class Case:
         return words if usual is None else f"{words}, against {_times_number(usual)} times in the whole population"
 
     def share_range(self) -> str | None:
-        """Return from where to where the share of the output runs that varies most; None where it cannot be said."""
+        """Return from where to where the share of the output runs that varies most; None where there is none."""
         table = self.finding.table
         groups = choose_groups(table, self.least) if isinstance(table, CountTable) else ()
         if not isinstance(table, CountTable) or len(groups) < 2:
@@ -191,9 +191,8 @@ class Case:
         table = self.finding.table
         if not isinstance(table, GroupTable):
             return None
-        known = sorted((g for g in table.rows if g.mean is not None), key=lambda g: g.mean or 0.0)
-        big = [g for g in known if g.size >= self.least]
-        known = big if len(big) > 1 else known
+        known = _choose_large([g for g in table.rows if g.mean is not None], self.least)
+        known.sort(key=lambda g: g.mean or 0.0)
         measured, is_output = self.names.column(table.measured), table.measured != self.finding.protected
         runs = ""
         if len(known) > 1:
@@ -232,7 +231,7 @@ def _two_rates(finding: Finding) -> tuple[float, float]:
 
 
 def _decimals(a: float, b: float) -> int:
-    """Return how many decimals two rates and their gap get: so many that they subtract, but at most one."""
+    """Return how many decimals two rates and their gap get: one if whole numbers would not add up, else none."""
     whole = abs(round(100 * a) - round(100 * b))
     return 1 if need_decimals([a, b]) or whole != round(100 * abs(a - b)) else 0
 
@@ -250,12 +249,17 @@ def _times_number(times: float) -> str:
 
 
 def _first_and_last(table: GroupTable, least: int) -> tuple[Group, Group] | None:
-    """Return the first and the last group that are large enough to be named, or else that have people."""
+    """Return the first and the last group that are large enough to be named, or else that have a mean."""
     known = [group for group in table.rows if group.mean is not None]
     if _is_binned(table):
-        big = [group for group in known if group.size >= max(least, FEW)]
-        known = big if len(big) > 1 else known
+        known = _choose_large(known, max(least, FEW))
     return (known[0], known[-1]) if len(known) > 1 else None
+
+
+def _choose_large(groups: list[Group], least: int) -> list[Group]:
+    """Return the groups of at least so many people, or else all of them."""
+    large = [group for group in groups if group.size >= least]
+    return large if len(large) > 1 else groups
 
 
 def _is_binned(table: GroupTable) -> bool:

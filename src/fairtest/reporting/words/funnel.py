@@ -12,7 +12,7 @@ from fairtest.reporting.words.phrases import alike_words, join_words, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtest.model.report import ColumnNote, Report
+    from fairtest.model.report import Report
 
 
 def funnel(report: Report) -> list[tuple[int, str]]:
@@ -49,27 +49,27 @@ def _first_step(report: Report) -> tuple[int, str]:
 
 
 def significant_word(report: Report) -> str:
-    """Return what a link is called that passed the test: a test set that is used again does no more than confirm."""
+    """Return the word for a link that passed the test; a reusable test set only confirms."""
     return "significant" if report.reuse is None else "confirmed"
 
 
 # Left out ---------------------------------------------------------------------------------------------------------
 
 
-def _not_significant(report: Report) -> int:
+def _count_not_significant(report: Report) -> int:
     return max(report.tested - report.significant, 0)
 
 
-def _not_reported(report: Report) -> int:
+def _count_not_reported(report: Report) -> int:
     return max(report.significant - report.reported, 0)
 
 
 def left_out_line(report: Report) -> str:
-    """Return in a line what of the tested is not reported: it adds up with the funnel."""
+    """Return in a line how many tested hypotheses are not reported; the numbers add up with the funnel."""
     parts = []
-    if weak := _not_significant(report):
+    if weak := _count_not_significant(report):
         parts.append(f"{plural(weak, 'hypothesis', 'hypotheses')} not {significant_word(report)}")
-    if covered := _not_reported(report):
+    if covered := _count_not_reported(report):
         parts.append(f"{count(covered)} {significant_word(report)} but no stronger than a group that contains them")
     if people := max((a.left_out for a in report.attributes), default=0):
         parts.append(f"{report.names.number_of(people)} with a value missing")
@@ -83,13 +83,13 @@ def left_out(report: Report) -> list[tuple[str, str]]:
 
 def _hypotheses(report: Report) -> Iterator[tuple[str, str]]:
     people, significant = report.names.people, significant_word(report)
-    if weak := _not_significant(report):
+    if weak := _count_not_significant(report):
         why = f"no link seen, or not enough {people} to see one"
         if report.explanatory:
             alike = alike_words(report.explanatory, report.names)
             why += f"; groups of {people} with {alike} count here too, and are shown below"
         yield plural(weak, "hypothesis", "hypotheses"), f"not {significant}: {why}"
-    if covered := _not_reported(report):
+    if covered := _count_not_reported(report):
         them = "it" if covered == 1 else "them"
         why = f"{significant}, but no stronger than a larger group that contains {them}, or not visibly so"
         if copies := sum(f.folded for f in report.findings):
@@ -133,22 +133,3 @@ def _rare_labels(report: Report) -> Iterator[tuple[str, str]]:
     for number, attribute in {a.rare: a for a in report.attributes if a.rare}.items():
         among = f", among those with {report.names.column(attribute.name)}" if differs else ""
         yield plural(number, "label"), few + among
-
-
-# Columns ----------------------------------------------------------------------------------------------------------
-
-
-def columns_left_out(report: Report) -> list[tuple[str, str]]:
-    """Return the columns that were not used, and why."""
-    return [(clean_line(c.name), clean_line(c.note or c.reason)) for c in report.data.columns if c.role == "left out"]
-
-
-def columns_used(report: Report) -> list[tuple[str, str]]:
-    """Return the columns that were used: in which role, taken for what and why, how many values are missing."""
-    return [(clean_line(c.name), _column_words(c)) for c in report.data.columns if c.role != "left out"]
-
-
-def _column_words(column: ColumnNote) -> str:
-    missing = f"{count(column.missing)} missing" if column.missing else ""
-    taken = f"{column.role}, {column.kind} ({column.reason})"
-    return clean_line("; ".join(filter(None, (taken, column.note, missing))))

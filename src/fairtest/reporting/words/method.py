@@ -1,4 +1,4 @@
-"""How sure a report is and how it came about: what its tests promise, on whom, and corrected how."""
+"""How sure a report is and how it came about: what its tests promise, who was tested, what was corrected."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
 from fairtest.numbers import count, per_cent
 from fairtest.reporting.words.phrases import alike_words, join_words, plural
-from fairtest.reporting.words.reused import how_done, promise, whose_numbers
+from fairtest.reporting.words.sentences import is_clear
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
-    from fairtest.model.report import Report
+    from fairtest.model.report import Report, Reuse
 
 
 def measured_set(report: Report) -> str:
@@ -20,7 +20,7 @@ def measured_set(report: Report) -> str:
 
 
 def share_of(report: Report, finding: Finding) -> float | None:
-    """Return what part of the set that was measured a group is."""
+    """Return the share of a group in the set that was measured."""
     people = report.data.test if report.reuse is None else report.data.train
     return finding.size / people if people else None
 
@@ -43,9 +43,9 @@ def how_sure(report: Report) -> str:
     called = report.names.column
     output = "a label" if report.kind == "discovery" else called(report.subject)
     by = join_words([called(a.name) for a in report.attributes] or ["nothing"], "or")
-    certainty = f"{_who_was_tested(report)} {_promise(report)}"
+    certainty = f"{_tested_words(report)} {_correction_promise(report)}"
     if report.reuse is not None:
-        certainty = f"{whose_numbers(report)} {promise(report, report.reuse)}"
+        certainty = f"{reuse_numbers(report)} {reuse_promise(report, report.reuse)}"
     stronger = (
         " That a link is stronger than in the whole population is the best reading of the data, not a separate "
         "test: where intervals overlap it may not be."
@@ -56,7 +56,7 @@ def how_sure(report: Report) -> str:
     )
 
 
-def _who_was_tested(report: Report) -> str:
+def _tested_words(report: Report) -> str:
     data, number_of = report.data, report.names.number_of
     if is_undivided(report):
         return f"All {number_of(data.rows)} were tested, in groups that were fixed beforehand."
@@ -65,7 +65,7 @@ def _who_was_tested(report: Report) -> str:
     return f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others."
 
 
-def _promise(report: Report) -> str:
+def _correction_promise(report: Report) -> str:
     """Return what the correction keeps below the level, on this test set and over all of them."""
     settings = report.settings
     known = corrections.get(settings.correction)
@@ -87,18 +87,18 @@ def method(report: Report) -> str:
     if report.explanatory:
         within = f", comparing only {names.people} with {alike_words(report.explanatory, names)}"
     if report.reuse is not None:
-        return how_done(report, report.reuse, _corrected(report), within)
+        return _reuse_method(report, report.reuse, _correction_words(report), within)
     ordered = "simultaneous" if settings.preset == "paper" else "single"
     return (
-        f"{_chosen(report, within)} {_corrected(report)} "
+        f"{_choice_words(report, within)} {_correction_words(report)} "
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
-        f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharper(report)}"
+        f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharpness_words(report)}"
         f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
         f"not lead on luck. Nothing was added to any count."
     )
 
 
-def _chosen(report: Report, within: str) -> str:
+def _choice_words(report: Report, within: str) -> str:
     """Return how the groups were chosen, and on whom they were tested."""
     data, settings, number_of = report.data, report.settings, report.names.number_of
     if is_undivided(report):
@@ -111,12 +111,12 @@ def _chosen(report: Report, within: str) -> str:
         sets = f"{settings.budget} test sets, of which this is number {settings.set}"
     return (
         f"The {number_of(data.rows)} were divided at random: {number_of(data.train)} to look for groups, and {sets} "
-        f"({number_of(data.test)}). On the first, {_searched(report)}{within}. On the test set, untouched until then, "
-        "each was tested once."
+        f"({number_of(data.test)}). On the first, {_search_words(report)}{within}. On the test set, untouched until "
+        "then, each was tested once."
     )
 
 
-def _searched(report: Report) -> str:
+def _search_words(report: Report) -> str:
     """Return what was done with the training set."""
     if report.explains is not None:
         return (
@@ -132,7 +132,7 @@ def _searched(report: Report) -> str:
     )
 
 
-def _corrected(report: Report) -> str:
+def _correction_words(report: Report) -> str:
     """Return how many p-values were corrected together, and how."""
     known = corrections.get(report.settings.correction)
     how = report.settings.correction if known is None else known.title
@@ -142,11 +142,12 @@ def _corrected(report: Report) -> str:
     return f"{plural(report.corrected_for, 'p-value')} were corrected together{others}: {how}."
 
 
-def _sharper(report: Report) -> str:
-    """Return why a link is called clear though its interval has no link in it; empty where that does not happen."""
+def _sharpness_words(report: Report) -> str:
+    """Return why a link can be clear though its interval includes no link; empty where none is."""
     found = (*report.populations, *report.findings)
     parts: list[Finding | Stratum] = [*found, *(stratum for finding in found for stratum in finding.strata)]
-    if not any(_is_clear_and_reaches_none(part, report.settings.level) for part in parts):
+    clear = [part.interval for part in parts if is_clear(part, report.settings.level)]
+    if not any(interval is not None and interval[0] <= 0 <= interval[1] for interval in clear):
         return ""
     return (
         "The tests are sharper than the simultaneous intervals: they go step by step, and those of groups with more "
@@ -155,8 +156,54 @@ def _sharper(report: Report) -> str:
     )
 
 
-def _is_clear_and_reaches_none(part: Finding | Stratum, level: float) -> bool:
-    if part.interval is None or part.p_value is None or part.p_value > level:
-        return False
-    low, high = part.interval
-    return low <= 0 <= high
+# Where the test set is used again -----------------------------------------------------------------------------------
+
+
+def reuse_numbers(report: Report) -> str:
+    """Return which people the numbers describe, and what the test set adds."""
+    data = report.data
+    return (
+        f"The groups were chosen on {report.names.number_of(data.train)}, and the shares, tables and estimates shown "
+        "are of these: a group that was searched for tends to look stronger there than it is. "
+        f"{count(data.test)} others, the test set, say of each link whether they confirm it, and in which interval."
+    )
+
+
+def reuse_promise(report: Report, reuse: Reuse) -> str:
+    """Return what holds over all questions, at which level this one was tested, and what is left."""
+    settings = report.settings
+    return (
+        f"Over all {count(settings.budget)} questions that may be put to the test set, each made in the light of the "
+        f"answers before, the chance that even one confirmed link is a fluke is at most {per_cent(1 - settings.conf)}; "
+        f"so is the chance that even one interval misses its effect. This is question {reuse.question}. The answers "
+        f"before it have told {_bit_words(reuse.bits_before)} about the test set, so it was tested at level "
+        f"{settings.level:.2g}; its own tells {_bit_words(reuse.bits)}. {_questions_left(reuse)}"
+    )
+
+
+def _bit_words(bits: float) -> str:
+    return f"{bits:.1f} bits"
+
+
+def _questions_left(reuse: Reuse) -> str:
+    if not reuse.left:
+        return "No question is left."
+    more = "One more question is" if reuse.left == 1 else f"{count(reuse.left)} more questions are"
+    return f"{more} left, the next at level {reuse.next_level:.2g}."
+
+
+def _reuse_method(report: Report, reuse: Reuse, corrected: str, within: str) -> str:
+    """Return how the report came about, in a paragraph."""
+    data, settings = report.data, report.settings
+    share = f"{1 - settings.conf:.2g} / {settings.budget}"
+    return (
+        f"The {report.names.number_of(data.rows)} were divided at random: {count(data.train)} to look for groups, and "
+        f"{count(data.test)} for one test set that answers up to {count(settings.budget)} questions. On the first, "
+        f"groups were searched for in which the link between attribute and output is strong{within}; the strongest few "
+        f"were put to the test set. It says no more than that a link is confirmed or not, and whether the interval "
+        f"proposed by the training set holds; there are no p-values, for they would tell too much. {corrected} "
+        f"An answer that the training set leads one to expect tells little about the test set, a surprise tells more; "
+        f"{_bit_words(reuse.bits_before)} before this question make its level {share} / 2^{reuse.bits_before:.1f} = "
+        f"{settings.level:.2g}, which keeps the chance of a fluke over all questions however they are chosen. A link "
+        f"that was confirmed before is quoted. Strata are described and not tested. Findings are ordered by estimate."
+    )

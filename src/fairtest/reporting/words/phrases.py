@@ -1,4 +1,4 @@
-"""Parts of sentences: attributes, groups, contexts, and the rates they are quoted with."""
+"""Parts of sentences: attributes, groups and contexts, and which of them a sentence names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plural(number: int, one: str, several: str | None = None, *, in_words: bool 
 
 
 def context_words(context: Context, names: Names = PLAIN_NAMES) -> str:
-    """Return a context as it is said: ``age above 46 and up to 60, and job Sales``."""
+    """Return a context in words: ``age above 46 and up to 60, and job Sales``."""
     by_column: dict[str, list[Predicate]] = {}
     for predicate in context.predicates:
         by_column.setdefault(predicate.column, []).append(predicate)
@@ -66,7 +66,7 @@ def context_words(context: Context, names: Names = PLAIN_NAMES) -> str:
     return join_words(parts) if parts else "everyone"
 
 
-def place_words(part: Finding | Tested, everyone: str = "Everyone") -> str:
+def finding_title(part: Finding | Tested, everyone: str = "Everyone") -> str:
     """Return the context of a finding as it is written, after its label if it has one."""
     where = clean_line(str(part.context)) if len(part.context) else everyone
     label = part.label if isinstance(part, Finding) else None
@@ -137,7 +137,7 @@ def outcome_words(finding: Finding, value: Level, names: Names, *, noun: bool = 
 
 
 def bin_words(attribute: str, name: Level, names: Names) -> str:
-    """Return a bin of a numeric attribute: a string that speaks of the attribute already, or a value of it."""
+    """Return a bin in words; a range names its attribute already, a single value does not."""
     words, called = level_words(name), names.column(attribute)
     if not is_bin(attribute, name):
         return f"{called} {words}"

@@ -1,4 +1,4 @@
-"""Findings in plain words: a sentence for each, and what is said of strata and tolerances."""
+"""Findings in plain words: a sentence for each, and a few words for strata and tolerances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.model.report import AttributeReport, Report
 
 _FEW = 30
-"""A group of fewer people is named as the reason why a stratum says nothing."""
+"""Where a stratum shows no link, a group of fewer people than this is given as the reason."""
 _AGAINST_TOLERANCE = {
     Outcome.ABOVE: "the disparity is beyond it",
     Outcome.BELOW: "the disparity is within it",
@@ -49,15 +49,15 @@ def sentence(
         How many people a group needs to be named where there are many.
     """
     given = explanatory or tuple(finding.strata[0].values if finding.strata else ())
-    case = Case(finding, _comparable(finding, population), names, least)
+    case = Case(finding, _choose_population(finding, population), names, least)
     start = subject_words(finding, names)
     if finding.effect is None or math.isnan(finding.effect):
         return f"{start} the link cannot be measured: {why_undefined(finding.table, names)}."
-    return f"{start} {_conditional(case, given) if given else case.metric.words.clause(case)}"
+    return f"{start} {_conditional_clause(case, given) if given else case.metric.words.clause(case)}"
 
 
 def sentence_of(report: Report, attribute: AttributeReport, finding: Finding) -> str:
-    """Return the sentence that a finding brings along, or else one made from the report around it."""
+    """Return the sentence of a finding: its own, or one made from the report where it has none."""
     return finding.sentence or sentence(
         finding,
         attribute.population,
@@ -73,7 +73,7 @@ def group_phrases(finding: Finding, names: Names) -> tuple[str, ...]:
     return case.quoted_rates() if finding.effect is not None and case.is_two_by_two else ()
 
 
-def _comparable(finding: Finding, population: Finding | None) -> Finding | None:
+def _choose_population(finding: Finding, population: Finding | None) -> Finding | None:
     """Return the population if the effects in it and in a context can be compared."""
     if population is None or len(finding.context) == 0 or population.effect is None:
         return None
@@ -99,35 +99,36 @@ def why_undefined(table: Table, names: Names) -> str:
 # Given an explanatory attribute -----------------------------------------------------------------------------------
 
 
-def _conditional(case: Case, given: Sequence[str]) -> str:
+def _conditional_clause(case: Case, given: Sequence[str]) -> str:
     interval = "" if case.finding.interval is None else f" {case.scale.interval(case.finding.interval)}"
     measure = f"{clean_line(case.metric.subject)} is {case.scale.estimate(case.effect)}{interval}"
-    alike = f"only {case.names.people} with {alike_words(given, case.names)}, {measure}: {_still(case)}."
+    alike = f"only {case.names.people} with {alike_words(given, case.names)}, {measure}: {_clearness_words(case)}."
     return f"{case.shares()}. Comparing {alike}" if case.is_two_by_two else f"comparing {alike}"
 
 
-def _still(case: Case) -> str:
+def _clearness_words(case: Case) -> str:
     if not case.finding.significant:
         return NOT_CLEAR
-    return "clear, and it turns the other way" if _turns(case) else "still clear"
-
-
-def _turns(case: Case) -> bool:
-    """Whether the direction given the explanatory attributes is not the one without them."""
     table = two_by_two(case.finding)
-    if table is None or not case.metric.signed:
+    reference, compared = (0.0, 0.0) if table is None else (share or 0.0 for share in table.shares(1))
+    turns = is_reversed(case.finding, compared - reference)
+    return "clear, and it turns the other way" if turns else "still clear"
+
+
+def is_reversed(finding: Finding, other: float | None) -> bool:
+    """Whether a link goes the other way than another effect, say that of everybody; effects without a sign never do."""
+    if finding.effect is None or other is None:
         return False
-    reference, compared = (share or 0.0 for share in table.shares(1))
-    return (compared - reference) * case.effect < 0
+    return reported_metric(finding.metric).signed and finding.effect * other < 0
 
 
-def is_clear(stratum: Stratum, level: float) -> bool:
-    """Whether a stratum was tested and shows a link."""
-    return stratum.effect is not None and stratum.p_value is not None and stratum.p_value <= level
+def is_clear(part: Finding | Stratum, level: float) -> bool:
+    """Whether a finding or a stratum was tested and shows a link."""
+    return part.effect is not None and part.p_value is not None and part.p_value <= level
 
 
 def stratum_words(report: Report, stratum: Stratum) -> str:
-    """Return in a few words what one stratum says."""
+    """Return in a few words what one stratum shows."""
     if report.reuse is not None:
         return "of the training set, not tested"
     if stratum.effect is None:
@@ -136,11 +137,11 @@ def stratum_words(report: Report, stratum: Stratum) -> str:
         return "too small to be tested"
     if is_clear(stratum, report.settings.level):
         return "clear"
-    return _too_few(stratum.table, report.names) or NOT_CLEAR
+    return _too_few_words(stratum.table, report.names) or NOT_CLEAR
 
 
-def _too_few(table: Table, names: Names) -> str:
-    """Return that the smaller of two groups is too small to tell anything; empty where it is not."""
+def _too_few_words(table: Table, names: Names) -> str:
+    """Return that the smaller of two groups has too few people to show anything; empty where it has enough."""
     if not isinstance(table, CountTable) or len(table.columns) != 2 or min(table.sizes) >= _FEW:
         return ""
     people, group = min(zip(table.sizes, table.columns, strict=True), key=lambda pair: pair[0])

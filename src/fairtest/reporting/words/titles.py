@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.names import clean_line
-from fairtest.reporting.words.phrases import join_words
+from fairtest.reporting.words.phrases import capitalise, join_words
 
 if TYPE_CHECKING:
-    from fairtest.model.report import Report
+    from fairtest.metrics.scale import Scale
+    from fairtest.model.report import AttributeReport, Report
 
 
 def title(report: Report) -> str:
@@ -45,6 +46,11 @@ def metric_label(report: Report, metric: str) -> str:
     return f"{label}, within {within}" if within else label
 
 
+def with_unit(name: str, scale: Scale) -> str:
+    """Return the name of a measure with its unit, if it has one: ``DIFF, in points``."""
+    return f"{name}, in{scale.unit}" if scale.unit else name
+
+
 def metric_notes(report: Report) -> list[tuple[str, str]]:
     """Return for each metric of the report, and for the errors it measures, the name and what it means."""
     used = dict.fromkeys(f.metric for a in report.attributes for f in (a.population, *a.findings))
@@ -53,3 +59,13 @@ def metric_notes(report: Report) -> list[tuple[str, str]]:
         measured = (report.errors.notion or "").replace("-", " ") or report.subject
         notes.insert(0, (measured, report.errors.meaning))
     return [(clean_line(name), clean_line(meaning)) for name, meaning in notes]
+
+
+def reading_words(report: Report, attribute: AttributeReport) -> str:
+    """Return which group and which output the effects of an attribute are about; empty where that is neither."""
+    parts = []
+    if attribute.reference is not None:
+        parts.append(f"the reference group is {report.names.short(attribute.name, attribute.reference)}")
+    if report.favourable is not None:
+        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}")
+    return capitalise("; ".join(parts)) + "." if parts else ""
