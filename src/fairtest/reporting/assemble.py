@@ -109,6 +109,10 @@ def _attribute(
         others=found.others,
         significant_strata=found.significant_strata,
         strata_shown=shown_strata,
+        detectable_inside=found.detectable_inside,
+        named=found.named,
+        everywhere=found.everywhere,
+        elsewhere=found.elsewhere,
     )
 
 
