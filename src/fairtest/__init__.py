@@ -16,76 +16,51 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairtest.version import __version__
+from fairtest.version import __version__ as __version__
 
-_WHERE = {
-    "BudgetExhausted": "fairtest.exceptions",
-    "Context": "fairtest.model.context",
-    "DataSource": "fairtest.data.source",
-    "Discovery": "fairtest.investigations.discovery",
-    "ErrorProfiling": "fairtest.investigations.error_profiling",
-    "FairTestError": "fairtest.exceptions",
-    "FairTestWarning": "fairtest.exceptions",
-    "Finding": "fairtest.model.finding",
-    "InputError": "fairtest.exceptions",
-    "Kind": "fairtest.types",
-    "Metric": "fairtest.metrics.registry",
-    "Predicate": "fairtest.model.context",
-    "Report": "fairtest.model.report",
-    "Testing": "fairtest.investigations.testing",
-    "UsageError": "fairtest.exceptions",
-    "Workspace": "fairtest.workspace.workspace",
-    "audit": "fairtest.pipeline.calls",
-    "explain": "fairtest.pipeline.calls",
-    "inspect": "fairtest.pipeline.inspection",
-    "metric": "fairtest.metrics.own",
-    "report": "fairtest.pipeline.calls",
-    "test": "fairtest.pipeline.calls",
-    "train": "fairtest.pipeline.calls",
+if TYPE_CHECKING:  # a name that is imported as itself is one that type checkers let others import from here
+    from fairtest.data.source import DataSource as DataSource
+    from fairtest.exceptions import BudgetExhausted as BudgetExhausted
+    from fairtest.exceptions import FairTestError as FairTestError
+    from fairtest.exceptions import FairTestWarning as FairTestWarning
+    from fairtest.exceptions import InputError as InputError
+    from fairtest.exceptions import UsageError as UsageError
+    from fairtest.investigations.discovery import Discovery as Discovery
+    from fairtest.investigations.error_profiling import ErrorProfiling as ErrorProfiling
+    from fairtest.investigations.testing import Testing as Testing
+    from fairtest.metrics.own import metric as metric
+    from fairtest.metrics.registry import Metric as Metric
+    from fairtest.model.context import Context as Context
+    from fairtest.model.context import Predicate as Predicate
+    from fairtest.model.finding import Finding as Finding
+    from fairtest.model.report import Report as Report
+    from fairtest.pipeline.calls import audit as audit
+    from fairtest.pipeline.calls import explain as explain
+    from fairtest.pipeline.calls import report as report
+    from fairtest.pipeline.calls import test as test
+    from fairtest.pipeline.calls import train as train
+    from fairtest.pipeline.inspection import inspect as inspect
+    from fairtest.types import Kind as Kind
+    from fairtest.workspace.workspace import Workspace as Workspace
+
+_NAMES = {
+    "fairtest.data.source": ("DataSource",),
+    "fairtest.exceptions": ("BudgetExhausted", "FairTestError", "FairTestWarning", "InputError", "UsageError"),
+    "fairtest.investigations.discovery": ("Discovery",),
+    "fairtest.investigations.error_profiling": ("ErrorProfiling",),
+    "fairtest.investigations.testing": ("Testing",),
+    "fairtest.metrics.own": ("metric",),
+    "fairtest.metrics.registry": ("Metric",),
+    "fairtest.model.context": ("Context", "Predicate"),
+    "fairtest.model.finding": ("Finding",),
+    "fairtest.model.report": ("Report",),
+    "fairtest.pipeline.calls": ("audit", "explain", "report", "test", "train"),
+    "fairtest.pipeline.inspection": ("inspect",),
+    "fairtest.types": ("Kind",),
+    "fairtest.workspace.workspace": ("Workspace",),
 }
-
-if TYPE_CHECKING:
-    from fairtest.data.source import DataSource
-    from fairtest.exceptions import BudgetExhausted, FairTestError, FairTestWarning, InputError, UsageError
-    from fairtest.investigations.discovery import Discovery
-    from fairtest.investigations.error_profiling import ErrorProfiling
-    from fairtest.investigations.testing import Testing
-    from fairtest.metrics.own import metric
-    from fairtest.metrics.registry import Metric
-    from fairtest.model.context import Context, Predicate
-    from fairtest.model.finding import Finding
-    from fairtest.model.report import Report
-    from fairtest.pipeline.calls import audit, explain, report, test, train
-    from fairtest.pipeline.inspection import inspect
-    from fairtest.types import Kind
-    from fairtest.workspace.workspace import Workspace
-
-__all__ = [
-    "BudgetExhausted",
-    "Context",
-    "DataSource",
-    "Discovery",
-    "ErrorProfiling",
-    "FairTestError",
-    "FairTestWarning",
-    "Finding",
-    "InputError",
-    "Kind",
-    "Metric",
-    "Predicate",
-    "Report",
-    "Testing",
-    "UsageError",
-    "Workspace",
-    "__version__",
-    "audit",
-    "explain",
-    "inspect",
-    "metric",
-    "report",
-    "test",
-    "train",
-]
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = ["__version__", *_WHERE]  # noqa: PLE0604 - keys are strings
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ import pytest
 from calling import Run, fairtest
 
 import fairtest as ft
-from fairtest.cli.arguments import metrics_of, orders_of, pairs_of
+from fairtest.cli.arguments import parse_metrics, parse_orders, parse_pairs
 from fairtest.cli.demo import admissions, discounts
 from fairtest.cli.main import cli
 from fairtest.data.holdout import Budget
@@ -527,12 +527,12 @@ class TestProcesses:
     ],
 )
 def test_metrics(given: list[str], expected: dict) -> None:
-    assert metrics_of(given, ["sex", "sex*race"]) == expected
+    assert parse_metrics(given, ["sex", "sex*race"]) == expected
 
 
 def test_values_may_have_signs_in_them() -> None:
-    assert pairs_of("--favourable", ["income=>=50K"], "") == {"income": ">=50K"}
-    assert orders_of(["grade=low < mid< high"]) == {"grade": ["low", "mid", "high"]}
+    assert parse_pairs("--favourable", ["income=>=50K"], "") == {"income": ">=50K"}
+    assert parse_orders(["grade=low < mid< high"]) == {"grade": ["low", "mid", "high"]}
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,15 @@ from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.blocks import count_levels, find_range, smallest_values
 from fairtest.data.streaming.streaming import stream_table
-from fairtest.data.variables import Part, binned, crossed, in_bins, numeric, oriented, ranked
+from fairtest.data.variables import (
+    Part,
+    cross_parts,
+    cut_column,
+    cut_variable,
+    level_variable,
+    number_variable,
+    rank_variable,
+)
 from fairtest.exceptions import InputError
 
 CHECKED = settings(deadline=None, max_examples=25)
@@ -47,16 +55,21 @@ def test_descriptions_are_the_same_for_any_block(people, block, data):
 
 def described_by(table, rows) -> list:
     x, city, sex = (table[name] for name in ("x", "city", "sex"))
-    number = numeric(x)
+    number = number_variable(x)
     found = [number, count_levels(city).tolist(), count_levels(city, rows).tolist(), make_axis(city, rows)]
     if x.missing < table.n_rows:
         found.append(find_range(x))
     if np.isfinite(x.values[rows]).any():
-        found += [make_axis(x, rows), binned(x, rows, 4), in_bins(number, table, rows, 3), ranked(number, table, rows)]
-        found.append(crossed("both", [binned(x, rows, 3), Part("sex", sex.levels)], table))
+        found += [
+            make_axis(x, rows),
+            cut_column(x, rows, 4),
+            cut_variable(number, table, rows, 3),
+            rank_variable(number, table, rows),
+        ]
+        found.append(cross_parts("both", [cut_column(x, rows, 3), Part("sex", sex.levels)], table))
     if city.levels:
-        found.append(ranked(oriented(city), table, rows))
-    return [*found, crossed("both", [Part(c.name, c.levels) for c in (city, sex)], table)]
+        found.append(rank_variable(level_variable(city), table, rows))
+    return [*found, cross_parts("both", [Part(c.name, c.levels) for c in (city, sex)], table)]
 
 
 @CHECKED

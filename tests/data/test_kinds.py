@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fairtest.data.columns.decide import split_words
 from fairtest.data.columns.declared import DeclaredKinds
-from fairtest.data.columns.encode import HUGE, encode_column
+from fairtest.data.columns.description import HUGE, encode_column
 from fairtest.data.reading.raw import RawColumn
 from fairtest.data.reading.readers import read_table
 from fairtest.data.table import Number

@@ -15,7 +15,15 @@ from scipy.stats import rankdata
 from fairtest.data.reading.readers import read_table
 from fairtest.data.source import DataSource
 from fairtest.data.table import Number
-from fairtest.data.variables import RANK_BINS, Part, binned, crossed, numeric, oriented, ranked
+from fairtest.data.variables import (
+    RANK_BINS,
+    Part,
+    cross_parts,
+    cut_column,
+    level_variable,
+    number_variable,
+    rank_variable,
+)
 from fairtest.exceptions import InputError
 from fairtest.investigations.roles import output_variable, protected_variable, strata_variable
 from fairtest.types import Kind
@@ -92,10 +100,10 @@ def test_what_is_declared_wins_in_both_roles():
 @given(st.lists(st.sampled_from(["a", "b", None]), min_size=2, max_size=40))
 def test_orientation_only_swaps_codes(values):
     table = read_table({"x": ["a", "b", *values]})
-    one, other = (oriented(table["x"], first=v) for v in ("a", "b"))
+    one, other = (level_variable(table["x"], first=v) for v in ("a", "b"))
     assert one.levels == ("a", "b")
     assert other.levels == ("b", "a")
-    assert oriented(table["x"], second="b") == one
+    assert level_variable(table["x"], second="b") == one
     a, b = one.codes(table), other.codes(table)
     assert np.array_equal(a < 0, b < 0)
     assert np.array_equal(np.where(a < 0, -1, 1 - a), b)
@@ -104,15 +112,15 @@ def test_orientation_only_swaps_codes(values):
 
 def test_orientation_leaves_more_than_two_levels_alone():
     table = read_table({"x": ["c", "a", "b"]})
-    assert oriented(table["x"], first="c", second="a").levels == ("a", "b", "c")
-    assert oriented(table["x"]).scores == ()
+    assert level_variable(table["x"], first="c", second="a").levels == ("a", "b", "c")
+    assert level_variable(table["x"]).scores == ()
 
 
 def test_an_ordered_column_is_scored_in_equal_steps():
     order = ["low", "mid", "high", "top"]
     values = ["top", None, "low", "mid", "high"]
     table = read_table({"g": values}, ordered={"g": order})
-    variable = oriented(table["g"])
+    variable = level_variable(table["g"])
     assert variable.kind is Kind.ORDERED
     assert variable.levels == tuple(order)
     scaled = variable.values(table)
@@ -129,7 +137,7 @@ def test_an_ordered_column_is_scored_in_equal_steps():
 @given(st.lists(st.one_of(st.none(), st.floats(-1e15, 1e15)), min_size=1, max_size=50))
 def test_a_number_is_scaled_to_at_most_one_and_back(values):
     table = read_table({"x": [*values, 1.25, -7.5, 2.5]})
-    variable = numeric(table["x"])
+    variable = number_variable(table["x"])
     raw, scaled = table["x"].values, variable.values(table)
     assert np.array_equal(np.isnan(raw), np.isnan(scaled))
     present = ~np.isnan(raw)
@@ -149,7 +157,7 @@ def test_a_number_is_scaled_to_at_most_one_and_back(values):
 )
 def test_differences_of_years_and_of_cents_keep_their_digits(values):
     table = read_table({"x": values}, numeric=["x"])
-    variable = numeric(table["x"])
+    variable = number_variable(table["x"])
     scaled = variable.values(table)
     centre, scale = Fraction(variable.centre), Fraction(variable.scale)
     for v, got in zip(values, scaled, strict=True):
@@ -159,7 +167,7 @@ def test_differences_of_years_and_of_cents_keep_their_digits(values):
 
 def test_a_constant_number_and_one_that_is_never_there():
     table = read_table({"a": [3.5, None, 3.5], "b": [None, None, None]}, numeric=["a", "b"])
-    a, b = numeric(table["a"]), numeric(table["b"])
+    a, b = number_variable(table["a"]), number_variable(table["b"])
     assert a.values(table).tolist()[::2] == [0.0, 0.0]
     assert np.isnan(b.values(table)).all()
     assert a.scale == b.scale == 1.0
@@ -168,7 +176,7 @@ def test_a_constant_number_and_one_that_is_never_there():
 def test_dates_are_days():
     days = [dt.date(2020, 1, 1) + dt.timedelta(days=7 * i) for i in range(20)]
     table = read_table({"d": days})
-    variable = numeric(table["d"])
+    variable = number_variable(table["d"])
     assert variable.number is Number.DATE
     raws = [variable.raw(v) for v in variable.values(table)]
     assert raws == pytest.approx([(d - dt.date(1970, 1, 1)).days for d in days])
@@ -193,7 +201,7 @@ def test_crossing_is_the_combination_of_values_that_occur(rows):
     rows = [*rows, ("a", True, 0), ("b", False, 1), ("c", True, 2)]
     columns = [list(c) for c in zip(*rows, strict=True)]
     table = read_table(dict(zip("xyz", columns, strict=True)), categorical=["z"])
-    variable = crossed("all", [Part(n, table[n].levels) for n in "xyz"], table)
+    variable = cross_parts("all", [Part(n, table[n].levels) for n in "xyz"], table)
     got = [None if c < 0 else variable.combinations[c] for c in variable.codes(table)]
     want = naive_cross(columns)
     assert got == want
@@ -205,7 +213,7 @@ def test_crossing_is_the_combination_of_values_that_occur(rows):
 
 def test_a_crossed_variable_speaks_of_new_rows_too():
     table = read_table({"x": ["a", "b", "a", "b"], "y": ["k", "l", "l", "l"]})
-    variable = crossed("x, y", [Part(n, table[n].levels) for n in "xy"], table)
+    variable = cross_parts("x, y", [Part(n, table[n].levels) for n in "xy"], table)
     assert variable.levels == ("a, k", "a, l", "b, l")
     other = read_table({"x": ["b", "b", "a"], "y": ["k", "l", "k"]})
     assert variable.codes(other).tolist() == [-1, 2, 0]  # b, k did not occur
@@ -216,7 +224,7 @@ def test_too_many_combinations_are_refused():
     data = {c: [f"{c}{i}" for i in range(n)] for c in "xy"}
     table = read_table(data, categorical=["x", "y"])
     with pytest.raises(InputError, match=r"Crossing x, y gives 1100 × 1100"):
-        crossed("x, y", [Part(n, table[n].levels) for n in "xy"], table)
+        cross_parts("x, y", [Part(n, table[n].levels) for n in "xy"], table)
 
 
 def test_strata_cross_levels_with_bins_and_count_missing_out():
@@ -243,7 +251,7 @@ def test_strata_cross_levels_with_bins_and_count_missing_out():
 @given(values=EVERY, bins=st.integers(2, 12), distinct=st.integers(2, 20))
 def test_bins_hold_what_their_names_say(values, bins, distinct):
     table = read_table({"age": [*values, 1, 2]}, numeric=["age"])
-    part = binned(table["age"], everyone(table), bins, distinct=distinct)
+    part = cut_column(table["age"], everyone(table), bins, distinct=distinct)
     codes = part.codes(table)
     present = sorted(v for v in [*values, 1, 2] if v is not None)
     assert list(part.thresholds) == sorted(set(part.thresholds))
@@ -264,21 +272,21 @@ def test_bins_hold_what_their_names_say(values, bins, distinct):
 
 def test_fifths_of_the_training_rows():
     table = read_table({"x": [*range(100), *range(1000, 1100)]})
-    part = binned(table["x"], np.arange(100), 5)
+    part = cut_column(table["x"], np.arange(100), 5)
     assert part.thresholds == (19.0, 39.0, 59.0, 79.0)
     assert np.bincount(part.codes(table)).tolist() == [20, 20, 20, 20, 120]
 
 
 def test_bins_of_one_value_are_one_bin():
     table = read_table({"age": [7, 7, None]}, numeric=["age"])
-    part = binned(table["age"], everyone(table), 5)
+    part = cut_column(table["age"], everyone(table), 5)
     assert part.levels == ("any",)
     assert part.codes(table).tolist() == [0, 0, -1]
 
 
 def test_bins_of_dates_are_named_by_dates():
     days = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(50)]
-    part = binned(column(days), np.arange(50), 2)
+    part = cut_column(column(days), np.arange(50), 2)
     assert part.levels == ("≤ 2020-01-25", "> 2020-01-25")
 
 
@@ -290,7 +298,7 @@ def test_bins_of_dates_are_named_by_dates():
 def test_the_scores_of_few_values_are_their_mean_ranks(values):
     values = [*values, 3, 4]
     table = read_table({"age": values}, numeric=["age"])
-    scores = ranked(numeric(table["age"]), table, everyone(table)).values(table)
+    scores = rank_variable(number_variable(table["age"]), table, everyone(table)).values(table)
     there = [v is not None for v in values]
     assert np.array_equal(np.isnan(scores), ~np.array(there))
     ranks = rankdata([v for v in values if v is not None])
@@ -301,7 +309,7 @@ def test_an_ordered_column_is_ranked_by_its_order():
     order = ["low", "mid", "high"]
     values = ["high", "low", None, "mid", "mid", "high", "low", "low"]
     table = read_table({"g": values}, ordered={"g": order})
-    variable = ranked(oriented(table["g"]), table, everyone(table))
+    variable = rank_variable(level_variable(table["g"]), table, everyone(table))
     present = [v for v in values if v]
     want = (rankdata([order.index(v) for v in present]) - 0.5) / len(present) - 0.5
     assert variable.values(table)[[v is not None for v in values]] == pytest.approx(want)
@@ -312,7 +320,7 @@ def test_many_values_are_ranked_in_bins_that_keep_the_order():
     x = np.exp(3 * rng.normal(size=5000))
     y = x * np.exp(rng.normal(size=5000))
     table = read_table({"x": x, "y": y})
-    a, b = (ranked(numeric(table[c]), table, everyone(table)) for c in "xy")
+    a, b = (rank_variable(number_variable(table[c]), table, everyone(table)) for c in "xy")
     assert len(a.levels) == RANK_BINS
     s = a.values(table)
     order = np.argsort(x)
@@ -324,7 +332,7 @@ def test_many_values_are_ranked_in_bins_that_keep_the_order():
 
 def test_ranks_are_those_of_the_rows_given():
     table = read_table({"age": [1, 2, 3, 4, 10, 20, 30]}, numeric=["age"])
-    variable = ranked(numeric(table["age"]), table, np.arange(4))
+    variable = rank_variable(number_variable(table["age"]), table, np.arange(4))
     assert variable.values(table)[:4].tolist() == [-0.375, -0.125, 0.125, 0.375]
     assert variable.values(table)[4:].tolist() == [0.375] * 3  # beyond what was seen
     assert math.isclose(sum(variable.values(table)[:4]), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairtest.data.streaming.slices import slices_of
+from fairtest.data.streaming.partitions import slices_of
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster

@@ -10,7 +10,7 @@ from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN, Holdout
 from fairtest.data.reading.readers import read_table
 from fairtest.data.summaries import Target, powers
-from fairtest.data.variables import Part, crossed, numeric, oriented, ranked
+from fairtest.data.variables import Part, cross_parts, level_variable, number_variable, rank_variable
 from fairtest.types import SummaryKind
 
 CONTEXTUAL = ("city", "age", "grade", "race")
@@ -58,7 +58,7 @@ def read(data):
 
 
 def variable(table, name):
-    return numeric(table[name]) if table[name].values is not None else oriented(table[name])
+    return number_variable(table[name]) if table[name].values is not None else level_variable(table[name])
 
 
 def target_of(table, which, stratified, rows=None):
@@ -66,8 +66,8 @@ def target_of(table, which, stratified, rows=None):
     protected, output = variable(table, s), variable(table, o)
     if "ranks" in which:
         rows = np.arange(table.n_rows) if rows is None else rows
-        protected, output = (ranked(v, table, rows) for v in (protected, output))
-    strata = crossed("dept", [Part("dept", table["dept"].levels)], table) if stratified else None
+        protected, output = (rank_variable(v, table, rows) for v in (protected, output))
+    strata = cross_parts("dept", [Part("dept", table["dept"].levels)], table) if stratified else None
     return Target(protected, output, strata, summary, order)
 
 

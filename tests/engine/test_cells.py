@@ -8,7 +8,7 @@ from naive_counts import CONTEXTUAL, random_context, setting
 
 import fairtest as ft
 from fairtest.data.holdout import TRAIN
-from fairtest.data.streaming.slices import slices_of
+from fairtest.data.streaming.partitions import slices_of
 from fairtest.engine import partitioned
 from fairtest.engine.kernel import cells
 from fairtest.engine.kernel.histogram import Cells

@@ -13,7 +13,7 @@ from test_engine_reports import CASES, FRAME
 import fairtest as ft
 from fairtest.data import cluster as clusters
 from fairtest.data.holdout import TRAIN
-from fairtest.data.streaming import slices
+from fairtest.data.streaming import partitions
 from fairtest.engine.runners import dask
 from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import FairTestError, InputError
@@ -36,8 +36,8 @@ def doomed():
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Cut a table into many slices, and add up few sums at a time."""
-    monkeypatch.setattr(slices, "SMALL", 1_000)
-    monkeypatch.setattr(slices, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(partitions, "SENT_BYTES", 1_000)
+    monkeypatch.setattr(partitions, "FEWEST_SENT_ROWS", 100)
     monkeypatch.setattr(dask, "FEW", 2)
 
 

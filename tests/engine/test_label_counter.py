@@ -8,7 +8,7 @@ from fairtest.data.holdout import Holdout
 from fairtest.data.labels import labels_of
 from fairtest.data.reading.readers import read_table
 from fairtest.data.summaries import Target
-from fairtest.data.variables import numeric, oriented
+from fairtest.data.variables import level_variable, number_variable
 from fairtest.engine.memory import MemoryEngine
 from fairtest.types import SummaryKind
 
@@ -35,8 +35,8 @@ def table():
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize(("attribute", "summary", "order"), CASES)
 def test_sums_agree_to_the_last_bit(engine_over, table, attribute, summary, order, given):
-    protected = oriented(table["s"]) if attribute == "s" else numeric(table["x"])
-    strata = oriented(table["h"]) if given else None
+    protected = level_variable(table["s"]) if attribute == "s" else number_variable(table["x"])
+    strata = level_variable(table["h"]) if given else None
     labels = labels_of(table, NAMES)
     holdout = Holdout(N, 1, 0.4, 0)
     engine, plain = engine_over(table, holdout), MemoryEngine(table, holdout)
@@ -66,7 +66,7 @@ def test_sums_agree_to_the_last_bit(engine_over, table, attribute, summary, orde
 
 def test_the_nodes_of_a_tree_are_contexts(engine_over, table):
     labels = labels_of(table, NAMES)
-    target = Target(oriented(table["s"]), labels.variable(0), None, SummaryKind.COUNTS)
+    target = Target(level_variable(table["s"]), labels.variable(0), None, SummaryKind.COUNTS)
     engine = engine_over(table, Holdout(N, 1, 0.4, 0))
     counter = engine.label_counter(0, target, labels)
     g, h = engine.axes(["g", "h"])

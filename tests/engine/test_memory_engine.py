@@ -18,7 +18,7 @@ from fairtest.data.holdout import TRAIN, Holdout
 from fairtest.data.reading.readers import read_table
 from fairtest.data.summaries import GroupMoments, Moments, Target, exact_pieces, powers
 from fairtest.data.table import Table
-from fairtest.data.variables import numeric, oriented
+from fairtest.data.variables import level_variable, number_variable
 from fairtest.engine.kernel.histogram import add_up, cells_of
 from fairtest.engine.memory import MemoryEngine
 from fairtest.types import SummaryKind
@@ -134,7 +134,7 @@ def test_centred_sums_keep_their_digits():
     for name, s, o in columns_with_few_digits_left(rng, n):
         city = rng.choice(["k", "l"], n)
         table = read_table({"s": s, "o": o, "city": city}, numeric=["s", "o"])
-        target = Target(numeric(table["s"]), numeric(table["o"]), None, SummaryKind.MOMENTS, 4)
+        target = Target(number_variable(table["s"]), number_variable(table["o"]), None, SummaryKind.MOMENTS, 4)
         engine = MemoryEngine(table, AllTraining(n))
         summaries = target.wrap(engine.tables(TRAIN, [(), (Condition("city", (0,)),)], target))
         assert isinstance(summaries, Moments)
@@ -157,7 +157,7 @@ def test_group_moments_keep_their_digits():
     for name, _, o in columns_with_few_digits_left(rng, n):
         group = rng.choice(["a", "b", "c"], n)
         table = read_table({"g": group, "o": o}, numeric=["o"])
-        target = Target(oriented(table["g"]), numeric(table["o"]), None, SummaryKind.GROUP_MOMENTS, 4)
+        target = Target(level_variable(table["g"]), number_variable(table["o"]), None, SummaryKind.GROUP_MOMENTS, 4)
         summary = target.wrap(MemoryEngine(table, AllTraining(n)).total(TRAIN, target))
         assert isinstance(summary, GroupMoments)
         for k, g in enumerate("abc"):
@@ -177,7 +177,7 @@ def test_the_sum_of_many_rows_is_as_good_as_fsum():
     n = 30_000
     x, y = rng.normal(size=n), rng.standard_cauchy(n)
     table = read_table({"x": x, "y": y})
-    target = Target(numeric(table["x"]), numeric(table["y"]), None, SummaryKind.MOMENTS, 2)
+    target = Target(number_variable(table["x"]), number_variable(table["y"]), None, SummaryKind.MOMENTS, 2)
     got = MemoryEngine(table, AllTraining(n)).total(TRAIN, target).sum(axis=-1)[0]
     s, o = target.protected.values(table), target.output.values(table)
     for (i, j), value in zip(powers(2), got, strict=True):
@@ -195,7 +195,9 @@ def test_equal_numbers_do_not_vary():
         context = (Condition("c", (1,)),)
         engine = MemoryEngine(table, AllTraining(n))
         for order in (2, 4):
-            moments = Target(numeric(table["y"]), numeric(table["x"]), None, SummaryKind.MOMENTS, order)
-            by_group = Target(oriented(table["g"]), numeric(table["x"]), None, SummaryKind.GROUP_MOMENTS, order)
+            moments = Target(number_variable(table["y"]), number_variable(table["x"]), None, SummaryKind.MOMENTS, order)
+            by_group = Target(
+                level_variable(table["g"]), number_variable(table["x"]), None, SummaryKind.GROUP_MOMENTS, order
+            )
             assert moments.wrap(engine.tables(TRAIN, [context], moments)).by_stratum.sums[0, 2].tolist() == [[0.0]]
             assert by_group.wrap(engine.tables(TRAIN, [context], by_group)).central(2).tolist() == [[[0.0, 0.0]]]

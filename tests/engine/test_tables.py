@@ -48,7 +48,7 @@ def crowd(rng, people, sums=0):
 
 
 def axis_of(name):
-    return Axis(name, SIZES[name], None, (), (), (), None)
+    return Axis(name, SIZES[name])
 
 
 def contexts(rng, many):

@@ -9,7 +9,7 @@ import pytest
 
 import fairtest as ft
 from fairtest.data.summaries import Target
-from fairtest.investigations.predicted_labels import same
+from fairtest.investigations.predictions import same_label
 from fairtest.types import Kind, SummaryKind
 
 
@@ -96,8 +96,8 @@ class TestLabels:
         assert judgements(profile) == ["Correct", None, None, None, "False negative", None, "Correct", None]
 
     def test_dates_and_floats_are_the_same_only_if_they_are(self):
-        assert same(2.5, 2.5)
-        assert not same(2.5, 2)
+        assert same_label(2.5, 2.5)
+        assert not same_label(2.5, 2)
 
 
 class TestNumbers:

@@ -7,6 +7,9 @@ import polars as pl
 import pytest
 
 import fairtest as ft
+from fairtest.model.plans import TestingPlan, TrainingPlan
+from fairtest.pipeline.stages import explain_answer, search_batch, validate_batch
+from fairtest.progress import as_stage_progress
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +85,29 @@ def test_an_error_in_one_says_which_and_spends_nothing(people):
         ft.train(batch)
     assert source.budget.left == 1
     assert all(each.training is None for each in batch)
+
+
+def test_the_stages_return_what_they_find_and_change_no_investigation(people):
+    source = ft.DataSource(people, budget=2, seed=1)
+    batch, silent = three(source), as_stage_progress(None)
+    before = [dict(vars(each)) for each in batch]
+    trainings = search_batch(batch, TrainingPlan(), silent)
+    results = validate_batch(batch, trainings, TestingPlan(), silent)
+    why = explain_answer(batch[0], results[0].to_explain(), results[0].test.number, "city")
+    assert [dict(vars(each)) for each in batch] == before
+    cities = sum("city" in c.columns for c in results[0].attributes[0].significant_contexts)
+    assert cities > 0
+    assert why.explains == (1, 1)
+    assert why.notes == (f"Significant contexts that speak of city themselves are left out here: {cities}.",)
+    assert source.budget.left == 0
+
+
+def test_an_investigation_remembers_what_train_and_test_returned(people):
+    batch = three(ft.DataSource(people, seed=1))[:2]
+    trainings = ft.train(batch)
+    assert [each.training for each in batch] == trainings
+    results = ft.test(batch)
+    assert [(each.training, each.results) for each in batch] == list(zip(trainings, results, strict=True))
+    ft.train(batch[:1])
+    assert batch[0].results is None, "what was tested were other contexts"
+    assert batch[1].results is results[1]

@@ -76,7 +76,7 @@ def test_an_exhausted_source_is_refused_before_anything_is_searched(monkeypatch)
     def search(*_):
         raise AssertionError("there is nothing left to search for")
 
-    monkeypatch.setattr("fairtest.pipeline.calls.find_contexts", search)
+    monkeypatch.setattr("fairtest.pipeline.stages.find_contexts", search)
     with pytest.raises(ft.BudgetExhausted):
         ft.audit(source, "sex", "hired", min_size=60, search="tree")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import fairtest as ft
-from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
+from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, StoredReport
 from fairtest.workspace.sqlite import FILE, SQLiteLedger
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def a_run(number: int, **changes: object) -> Run:
     return replace(whole, **changes)  # type: ignore[arg-type]
 
 
-def a_report(title: str = "Testing of 'hired' by sex") -> Kept:
+def a_report(title: str = "Testing of 'hired' by sex") -> StoredReport:
     headline = Headline("testing", title, "", 4, 2)
-    return Kept(headline, '{"kind": "testing"}', "{}", '{"a": 1}', '{"ü": "≤"}', "text\n" * 100, "<html>\udc80</html>")
+    return StoredReport(
+        headline, '{"kind": "testing"}', "{}", '{"a": 1}', '{"ü": "≤"}', "text\n" * 100, "<html>\udc80</html>"
+    )
 
 
 def sqlite_store(folder: Path) -> Open:

@@ -176,9 +176,9 @@ class TestTheReports:
         report = ft.report(spend_one(workspace.source))[0]
         monkeypatch.setattr("fairtest.workspace.showing.__version__", "9.0")
         monkeypatch.setattr("fairtest.reporting.formats.text.render_text", lambda *_, **__: "other words")
-        (shown,) = again(workspace).shown()
-        assert (shown.to_json(), shown.to_html()) == (report.to_json(), report.to_html())
-        assert shown.to_text().startswith("FairTest")
+        (shown,) = again(workspace).read_reports()
+        assert (shown.render("json"), shown.render("html")) == (report.to_json(), report.to_html())
+        assert shown.render("text").startswith("FairTest")
         assert (shown.kind, shown.output) == ("testing", "hired")
 
     def test_need_no_data(self, workspace: ft.Workspace, people: Path) -> None:
@@ -372,7 +372,7 @@ class TestMaking:
     def test_joining_one_that_differs(self, workspace: ft.Workspace, people: Path, name: str, value: float) -> None:
         options = {"budget": 3, name: value}
         with pytest.raises(ft.InputError, match=f"'{name}' is {value}, and"):
-            ft.Workspace.founded(workspace.path, ft.DataSource(people, **options), people, options)
+            ft.Workspace.create_from_source(workspace.path, ft.DataSource(people, **options), people, options)
 
     def test_it_shows_itself(self, workspace: ft.Workspace) -> None:
         spend_one(workspace.source)

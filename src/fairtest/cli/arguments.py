@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def crossed(name: str) -> str | tuple[str, ...]:
+def parse_protected(name: str) -> str | tuple[str, ...]:
     """Return a protected attribute; ``A*B`` crosses two.
 
     Examples
     --------
-    >>> crossed("sex"), crossed("sex*race")
+    >>> parse_protected("sex"), parse_protected("sex*race")
     ('sex', ('sex', 'race'))
     """
     parts = tuple(part.strip() for part in name.split("*"))
@@ -24,12 +24,12 @@ def crossed(name: str) -> str | tuple[str, ...]:
     return parts if len(parts) > 1 else parts[0]
 
 
-def pairs_of(option: str, given: Iterable[str], example: str) -> dict[str, str]:
+def parse_pairs(option: str, given: Iterable[str], example: str) -> dict[str, str]:
     """Return the values of a repeatable option ``COLUMN=VALUE`` as a mapping.
 
     Examples
     --------
-    >>> pairs_of("--favourable", ["income=>50K"], "income='>50K'")
+    >>> parse_pairs("--favourable", ["income=>50K"], "income='>50K'")
     {'income': '>50K'}
     """
     found: dict[str, str] = {}
@@ -43,65 +43,65 @@ def pairs_of(option: str, given: Iterable[str], example: str) -> dict[str, str]:
     return found
 
 
-def orders_of(given: Iterable[str]) -> dict[str, list[str]]:
+def parse_orders(given: Iterable[str]) -> dict[str, list[str]]:
     """Return the values of ``--ordered`` as a mapping from a column to its levels, low to high.
 
     Examples
     --------
-    >>> orders_of(["grade=low<mid<high"])
+    >>> parse_orders(["grade=low<mid<high"])
     {'grade': ['low', 'mid', 'high']}
     """
-    pairs = pairs_of("--ordered", given, "'grade=low<mid<high'")
+    pairs = parse_pairs("--ordered", given, "'grade=low<mid<high'")
     return {column: [level.strip() for level in levels.split("<")] for column, levels in pairs.items()}
 
 
-def metrics_of(given: Iterable[str], protected: Iterable[str]) -> dict[str | tuple[str, ...], str]:
+def parse_metrics(given: Iterable[str], protected: Iterable[str]) -> dict[str | tuple[str, ...], str]:
     """Return the metric of each protected attribute named, from ``race=NMI``, or ``NMI`` for all.
 
     Examples
     --------
-    >>> metrics_of(["NMI", "sex=DIFF"], ["sex", "race"])
+    >>> parse_metrics(["NMI", "sex=DIFF"], ["sex", "race"])
     {'sex': 'DIFF', 'race': 'NMI'}
     """
     found: dict[str | tuple[str, ...], str] = {}
     for text in sorted(given, key=lambda text: "=" in text):
         column, _, metric = text.rpartition("=")
         names = [column] if column else list(protected)
-        found.update({crossed(name): metric for name in names})
+        found.update({parse_protected(name): metric for name in names})
     return found
 
 
-def tab(delimiter: str | None) -> str | None:
+def parse_delimiter(delimiter: str | None) -> str | None:
     r"""Return the delimiter; ``\t`` and ``tab`` mean a tabulator.
 
     Examples
     --------
-    >>> tab(r"\t"), tab(";")
+    >>> parse_delimiter(r"\t"), parse_delimiter(";")
     ('\t', ';')
     """
     return "\t" if delimiter in (r"\t", "tab") else delimiter
 
 
-def labels_of(given: Iterable[str]) -> dict[str, str | dict[str, str]]:
+def parse_labels(given: Iterable[str]) -> dict[str, str | dict[str, str]]:
     """Return the values of ``--label`` as a mapping from a column to its words, or to those of its values.
 
     Where both are given, the column itself goes by the empty value.
 
     Examples
     --------
-    >>> labels_of(["sex:Female=women", "sex=gender", "job=profession"])
+    >>> parse_labels(["sex:Female=women", "sex=gender", "job=profession"])
     {'sex': {'Female': 'women', '': 'gender'}, 'job': 'profession'}
     """
     found: dict[str, dict[str, str]] = {}
     for text in given:
-        place, equals, words = text.rpartition("=")
-        column, _, value = place.partition(":")
+        target, equals, words = text.rpartition("=")
+        column, _, value = target.partition(":")
         if not (column and equals and words.strip()):
             raise ft.InputError(
                 f"--label {text!r}: must be COLUMN:VALUE=WORDS or COLUMN=WORDS: --label sex:Female=women."
             )
         known = found.setdefault(column, {})
         if value in known:
-            raise ft.InputError(f"--label: {place!r} is given twice. Give it words once.")
+            raise ft.InputError(f"--label: {target!r} is given twice. Give it words once.")
         known[value] = words
     return {column: words[""] if set(words) == {""} else words for column, words in found.items()}

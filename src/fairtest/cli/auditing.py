@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairtest as ft
-from fairtest.cli.arguments import crossed, labels_of, metrics_of, orders_of, pairs_of, tab
-from fairtest.cli.config import saved, used
-from fairtest.cli.options import SOURCE, WORDS
+from fairtest.cli.arguments import (
+    parse_delimiter,
+    parse_labels,
+    parse_metrics,
+    parse_orders,
+    parse_pairs,
+    parse_protected,
+)
+from fairtest.cli.config import config_in_use, config_text
+from fairtest.cli.options import DIVIDING, SOURCE, WORDS
 from fairtest.cli.outputs import OUTPUTS, Outputs
 from fairtest.cli.people import People
 from fairtest.cli.progress import StatusLine
@@ -25,10 +32,6 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
     from fairtest.model.plans import Plan
 
-NOT_REPEATED = (*OUTPUTS, "train_only", "fail_on_findings", "quiet", "verbose", "save_config")
-
-FIXED = ("budget", "conf", "train_size", "seed", "preset")
-"""Options of other sections that say how the data is divided."""
 MOST_NOTED = 100
 """How many columns --verbose speaks of: a Discovery may have thousands."""
 
@@ -39,19 +42,20 @@ def audit_file(
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
     outputs = Outputs.of(options)
     _check(data, options, outputs)
-    question, about = _question(options), source_options(options)
-    if uses_config(ctx):
+    question, about = _investigation_options(options), source_options(options)
+    if handle_config(ctx):
         return
-    people = People(ctx, data, options, NOT_REPEATED)
+    people = People(ctx, data, options)
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
         source = people.read(about)
+        options = {**options, "preset": people.preset}
         _note_kinds(status, source)
         made = investigation(source, **question, **own)
-        ft.train([made], **_planned(TrainingPlan, options), progress=status)
+        ft.train([made], **_plan_options(TrainingPlan, options), progress=status)
         if not options["train_only"]:
-            people.settle()
-            ft.test([made], **_planned(TestingPlan, options), progress=status)
+            people.prepare_workspace()
+            ft.test([made], **_plan_options(TestingPlan, options), progress=status)
     if options["train_only"]:
         from fairtest.cli.proposals import proposals_text  # loads the library
 
@@ -70,42 +74,42 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     outputs.check(data)
 
 
-def _question(options: dict[str, Any]) -> dict[str, Any]:
+def _investigation_options(options: dict[str, Any]) -> dict[str, Any]:
     same = {name: options[name] or None for name in ("contextual", "explanatory", "exclude")}
     return {
         **same,
-        "protected": [crossed(name) for name in options["protected"]],
+        "protected": [parse_protected(name) for name in options["protected"]],
         "output": options["output"],
-        "metrics": metrics_of(options["metric"], options["protected"]) or None,
+        "metrics": parse_metrics(options["metric"], options["protected"]) or None,
     }
 
 
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say of the data; a command has all of those of the file, perhaps not the others."""
-    same = {name: options.get(name) for name in (*FIXED, *(str(option.name) for option in (*SOURCE, *WORDS)))}
+    same = {name: options.get(name) for name in (*DIVIDING, *(str(option.name) for option in (*SOURCE, *WORDS)))}
     converted = {
-        "labels": labels_of(same.pop("label") or ()),
-        "ordered": orders_of(options["ordered"]),
-        "favourable": pairs_of("--favourable", options.get("favourable", ()), "income='>50K'"),
-        "reference": pairs_of("--reference", options.get("reference", ()), "sex=Male"),
-        "delimiter": tab(options["delimiter"]),
+        "labels": parse_labels(same.pop("label") or ()),
+        "ordered": parse_orders(options["ordered"]),
+        "favourable": parse_pairs("--favourable", options.get("favourable", ()), "income='>50K'"),
+        "reference": parse_pairs("--reference", options.get("reference", ()), "sex=Male"),
+        "delimiter": parse_delimiter(options["delimiter"]),
     }
     return {name: value for name, value in (same | converted).items() if value is not None}
 
 
-def _planned(plan: type[Plan], options: dict[str, Any]) -> dict[str, Any]:
+def _plan_options(plan: type[Plan], options: dict[str, Any]) -> dict[str, Any]:
     return {field.name: options[field.name] for field in fields(plan)}
 
 
-def uses_config(ctx: click.Context) -> bool:
+def handle_config(ctx: click.Context) -> bool:
     """Write the options into a file if the user wants that, or say which file they are from; whether that was all."""
     if path := ctx.params["save_config"]:
         from fairtest.reporting.formats.files import write_atomically  # loads the library
 
-        write_atomically(path, saved(ctx, path))
+        write_atomically(path, config_text(ctx, path))
         words = f"Written: {path}. To run it: {ctx.command_path} --config {shlex.quote(path)}"
     else:
-        words = f"Options from {used(ctx)}" if used(ctx) else ""
+        words = f"Options from {config_in_use(ctx)}" if config_in_use(ctx) else ""
     if words and not ctx.params["quiet"]:
         click.echo(words, err=True)
     return bool(path)

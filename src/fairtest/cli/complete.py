@@ -81,7 +81,7 @@ def _columns(ctx: click.Context) -> list[str]:
     data = ctx.params.get("data") or next(loose, None)
     if data is None:
         return []
-    from fairtest.data.reading.peek import peek_columns  # loads the library
+    from fairtest.data.reading.readers import peek_columns  # loads the library
     from fairtest.exceptions import InputError
 
     try:

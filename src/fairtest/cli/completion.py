@@ -14,22 +14,22 @@ INSTALL = {
     "  fairtest completion fish > ~/.config/fish/completions/fairtest.fish",
 }
 
-EPILOG = """\b
-Examples:
-  eval "$(fairtest completion bash)"
-  fairtest completion fish > ~/.config/fish/completions/fairtest.fish
 
-With that, the tabulator completes commands, options, the columns of the data named before (-p, -o, -e, -x, --exclude),
-and the names of metrics, searches and corrections."""
-
-
-@command(epilog=EPILOG)
+@command()
 @click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes a shell (bash, zsh or fish) complete what one types after fairtest.
 
     How to install it stands in its first lines.
+
+    Examples
+    --------
+      eval "$(fairtest completion bash)"
+      fairtest completion fish > ~/.config/fish/completions/fairtest.fish
+
+    With that, the tabulator completes commands, options, the columns of the data named before (-p, -o, -e, -x,
+    --exclude), and the names of metrics, searches and corrections.
     """
     found = get_completion_class(shell)
     assert found is not None

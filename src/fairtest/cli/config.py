@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairtest as ft
-from fairtest.cli.arguments import labels_of
+from fairtest.cli.arguments import parse_labels
 from fairtest.cli.helping import Option, section
-from fairtest.cli.options import ROLES, SOURCE, WORDS, chosen
-from fairtest.cli.repeat import given
+from fairtest.cli.options import ROLES, SOURCE, WORDS, only
+from fairtest.cli.repeat import given_parameters
 from fairtest.cli.spelling import CONFIG_FILE
 from fairtest.exceptions import unknown_name
 
@@ -31,7 +31,7 @@ NOT_SAVED = ("save_config", "quiet", "verbose")
 """Options that say nothing of the audit."""
 
 
-def used(ctx: click.Context) -> str:
+def config_in_use(ctx: click.Context) -> str:
     """Return the configuration file in use; empty where there is none."""
     return str(ctx.meta.get(CONFIG_FILE, ""))
 
@@ -71,7 +71,7 @@ def _key(parameter: click.Parameter) -> str:
     return FILE if parameter.name == "data" else str(parameter.name).replace("_", "-")
 
 
-SHARED = (FILE, *map(_key, (*SOURCE, *WORDS, *chosen(ROLES, "favourable", "reference"))))
+SHARED = (FILE, *map(_key, (*SOURCE, *WORDS, *only(ROLES, "favourable", "reference"))))
 """The keys of ``[data]``: what is said of a file and its columns, whichever command is about them."""
 
 
@@ -173,19 +173,21 @@ def _labels(table: Mapping[str, Any]) -> Iterator[str]:
 # Writing ------------------------------------------------------------------------------------------------------------
 
 
-def saved(ctx: click.Context, path: str) -> str:
+def config_text(ctx: click.Context, path: str) -> str:
     """Return the text of a file with the options given, for the folder that it will be in."""
     import tomlkit  # only where a file is written
 
     folder = Path(path).parent
     tables: dict[str, dict[str, Any]] = {"data": {}, str(ctx.command.name): {}, "labels": {}}
-    for parameter, value in given(ctx, NOT_SAVED):
+    for parameter, value in given_parameters(ctx, NOT_SAVED):
         key = _key(parameter)
         if key == "label":
-            tables["labels"] = labels_of(value)
+            tables["labels"] = parse_labels(value)
         else:
             table = tables["data" if key in SHARED else str(ctx.command.name)]
             table[key] = _written(parameter, value, folder)
+    data = tables["data"]
+    tables["data"] = {key: data[key] for key in sorted(data, key=FILE.__ne__)}  # the file before what is said of it
     text = tomlkit.dumps({title: table for title, table in tables.items() if table})
     return f"# {ctx.command_path} --config {Path(path).name}\n\n{text}"
 

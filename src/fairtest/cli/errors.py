@@ -6,15 +6,12 @@ import os
 import shlex
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import click
 
 import fairtest as ft
 from fairtest.cli.helping import TRACEBACK, HelpContext, short_help_option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FOUND, MISTAKE, EXHAUSTED, FAULT, INTERRUPTED = 1, 2, 3, 4, 130
 EXITS = {
@@ -26,7 +23,8 @@ EXITS = {
     INTERRUPTED: "interrupted",
 }
 """What the exit codes mean."""
-_WORKSPACE = "fairtest.workspace"
+WORKSPACE = "fairtest.workspace"
+"""Where the context of a command keeps the workspace that will store its answer."""
 
 # What newer versions of click raise where there are no arguments at all; older ones show the help themselves.
 _HELP: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -45,14 +43,11 @@ class CarefulGroup(click.Group):
         """Return the commands in the order in which one meets them."""
         return list(self.commands)
 
-    def main(  # type: ignore[override]  # it always exits, as click's own does in standalone mode
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
-    ) -> None:
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command line and exit with its code."""
-        extra["standalone_mode"] = False
-        extra.setdefault("color", _colour())
+        extra |= {"standalone_mode": False, "color": extra.get("color", _colour())}
         try:
-            code = super().main(args, prog_name, **extra)
+            code = super().main(*args, **extra)
         except Exception as error:
             code = _say(error)
         sys.exit(code if isinstance(code, int) else 0)
@@ -62,7 +57,7 @@ class CarefulGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            if words := _stored(ctx):
+            if words := _where_stored(ctx):
                 click.echo(err=True)  # after the ^C of the terminal, as click does
                 raise _Interrupted(words) from None
             raise
@@ -76,15 +71,10 @@ class _Interrupted(Exception):  # noqa: N818 - nothing is wrong
     """The user stopped a command that had done its work; says how to see it."""
 
 
-def uses_workspace(ctx: click.Context, workspace: ft.Workspace) -> None:
-    """Remember where the answer of a command will be stored."""
-    ctx.meta[_WORKSPACE] = workspace
-
-
-def _stored(ctx: click.Context) -> str:
+def _where_stored(ctx: click.Context) -> str:
     """Return how to see the answer of a command that was interrupted; empty where it is not stored."""
-    workspace: ft.Workspace | None = ctx.meta.get(_WORKSPACE)
-    number = None if workspace is None else workspace.stored()
+    workspace: ft.Workspace | None = ctx.meta.get(WORKSPACE)
+    number = None if workspace is None else workspace.last_stored_run()
     if workspace is None or number is None:
         return ""
     show = f"fairtest report {shlex.quote(str(workspace.path))} {number}"
@@ -98,28 +88,23 @@ def _colour() -> bool | None:
 
 def _say(error: Exception) -> int:
     """Write one line about an error and return the exit code."""
-    if isinstance(error, click.Abort):
-        _line("interrupted; no report was written.")
-        return INTERRUPTED
-    if isinstance(error, _Interrupted):
-        _line(str(error))
-        return INTERRUPTED
     if isinstance(error, _HELP):
         error.show()
         return MISTAKE
     message, code = _explained(error)
-    _line(message)
+    start = click.style("fairtest:", fg="red", bold=True)
+    click.echo(f"{start} {' '.join(message.splitlines())}", err=True, color=_colour())
     return code
 
 
-def _line(message: str) -> None:
-    start = click.style("fairtest:", fg="red", bold=True)
-    click.echo(f"{start} {' '.join(message.splitlines())}", err=True, color=_colour())
-
-
 def _explained(error: Exception) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    if isinstance(error, click.Abort | _Interrupted):
+        return str(error) or "interrupted; no report was written.", INTERRUPTED
     if isinstance(error, click.ClickException):
-        return error.format_message() + _where_to_look(error), MISTAKE
+        context = getattr(error, "ctx", None)
+        where = f" See '{context.command_path} --help'." if context is not None else ""
+        return error.format_message() + where, MISTAKE
     if isinstance(error, ft.FairTestError):
         return error.brief or str(error), EXHAUSTED if isinstance(error, ft.BudgetExhausted) else MISTAKE
     if isinstance(error, OSError) and error.filename is not None:
@@ -128,8 +113,3 @@ def _explained(error: Exception) -> tuple[str, int]:
         return "There is not enough memory for this data.", FAULT
     what = f"{type(error).__name__}: {error}".removesuffix(": ")
     return f"A fault of FairTest, not of yours: {what}. Run it again with --traceback to see where.", FAULT
-
-
-def _where_to_look(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    return f" See '{context.command_path} --help'." if context is not None else ""

@@ -6,6 +6,7 @@ takes as long as all of our help does, and neither has a short and a complete on
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -136,9 +137,18 @@ class Command(click.Command):
         return [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
 
 
-def command(*sections: Sequence[Option], epilog: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function, with these options and ``--traceback``."""
-    return click.command(cls=Command, params=[*chain(*sections), traceback_option()], epilog=epilog)
+def command(*sections: Sequence[Option]) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function, with these options and ``--traceback``.
+
+    Its docstring is the help: what it does, a section ``Examples``, and what else there is to say after them.
+    """
+
+    def make(function: Callable[..., Any]) -> Command:
+        words, _, examples = cleandoc(function.__doc__ or "").partition("Examples\n--------\n")
+        options = [*chain(*sections), traceback_option()]
+        return click.command(cls=Command, params=options, help=words, epilog=f"Examples:\n{examples}")(function)
+
+    return make
 
 
 def traceback_option() -> Option:

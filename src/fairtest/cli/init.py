@@ -8,20 +8,13 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.auditing import FIXED, source_options
+from fairtest.cli.auditing import source_options
 from fairtest.cli.helping import command
-from fairtest.cli.options import ROLES, SEARCH, SOURCE, TEST, WORDS, chosen
-from fairtest.cli.people import say_known
-
-EPILOG = """\b
-Examples:
-  fairtest init hiring people.csv --budget 3
-  fairtest test hiring -p sex -o hired
-  fairtest explain hiring --by department
-  fairtest status hiring"""
+from fairtest.cli.options import DIVIDING, ROLES, SEARCH, SOURCE, TEST, WORDS, only
+from fairtest.cli.people import warn_if_audited
 
 
-@command(chosen(ROLES, "favourable", "reference"), SOURCE, WORDS, chosen((*SEARCH, *TEST), *FIXED), epilog=EPILOG)
+@command(only(ROLES, "favourable", "reference"), SOURCE, WORDS, only((*SEARCH, *TEST), *DIVIDING))
 @click.argument("folder", metavar="DIR")
 @click.argument("data")
 def init(folder: str, data: str, **options: Any) -> None:
@@ -29,6 +22,13 @@ def init(folder: str, data: str, **options: Any) -> None:
 
     Each question to a workspace spends one of its test sets, so decide on the budget first: what is set here is fixed.
     DATA stays where it is; it must not change.
+
+    Examples
+    --------
+      fairtest init hiring people.csv --budget 3
+      fairtest test hiring -p sex -o hired
+      fairtest explain hiring --by department
+      fairtest status hiring
     """
     from fairtest.data.registry import said_elsewhere
     from fairtest.workspace.workspace import check_new
@@ -37,6 +37,6 @@ def init(folder: str, data: str, **options: Any) -> None:
     given = source_options(options)
     with said_elsewhere():
         source = ft.DataSource(data, **given)
-    say_known(source.table.n_rows, lambda: source.fingerprint)
-    workspace = ft.Workspace.founded(Path(folder), source, data, given)
+    warn_if_audited(source.table.n_rows, lambda: source.fingerprint)
+    workspace = ft.Workspace.create_from_source(Path(folder), source, data, given)
     click.echo(workspace.status())

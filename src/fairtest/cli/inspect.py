@@ -7,27 +7,21 @@ from typing import Any
 import click
 
 import fairtest as ft
-from fairtest.cli.auditing import source_options, uses_config
+from fairtest.cli.auditing import handle_config, source_options
 from fairtest.cli.config import CONFIG
 from fairtest.cli.helping import command, section
-from fairtest.cli.options import SOURCE, flag, several
+from fairtest.cli.options import SOURCE, flag, repeatable
 from fairtest.cli.outputs import text_width
-from fairtest.cli.repeat import repeated_options
-
-EPILOG = """\b
-Examples:
-  fairtest inspect people.csv
-  fairtest inspect people.csv -p sex -o income
-  fairtest inspect export.csv --delimiter ';' --missing '?' --json"""
+from fairtest.cli.repeat import options_to_repeat
 
 ROLES = section(
     "Roles",
-    several(
+    repeatable(
         "-p --protected COLUMN",
         "A protected attribute; repeat for several. Default: those whose names suggest it.",
         essential=True,
     ),
-    several(
+    repeatable(
         "-o --output COLUMN",
         "What the application did; repeat for several. Default: those whose names suggest it.",
         essential=True,
@@ -40,7 +34,7 @@ SHOWN = section(
 )
 
 
-@command(ROLES, SOURCE, SHOWN, CONFIG, epilog=EPILOG)
+@command(ROLES, SOURCE, SHOWN, CONFIG)
 @click.argument("data")
 @click.pass_context
 def inspect(ctx: click.Context, /, data: str, **options: Any) -> None:
@@ -48,11 +42,17 @@ def inspect(ctx: click.Context, /, data: str, **options: Any) -> None:
 
     Reads the data and spends nothing of it. Ends with a command to go on with. DATA is a CSV or Parquet file (.gz and
     .zst too) or a folder of Parquet files; one row is one person.
+
+    Examples
+    --------
+      fairtest inspect people.csv
+      fairtest inspect people.csv -p sex -o income
+      fairtest inspect export.csv --delimiter ';' --missing '?' --json
     """
     how = {k: v for k, v in source_options(options).items() if k not in {"labels", "favourable", "reference"}}
-    if uses_config(ctx):
+    if handle_config(ctx):
         return
     look = ft.inspect(data, options["protected"] or None, options["output"] or None, **how)
-    more = repeated_options(ctx, ("protected", "output", "json", "quiet", "save_config"))
+    more = options_to_repeat(ctx, ("protected", "output", "json", "quiet", "save_config"))
     look = look.going_on_with(more)
     click.echo(look.to_json() if options["json"] else look.to_text(text_width()), nl=False)

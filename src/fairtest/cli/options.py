@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from fairtest.model.plans import PlanOption
 
-several = partial(Option, multiple=True)
+DIVIDING = ("seed", "budget", "conf", "train_size", "preset")
+"""Options that say how the people are divided into sets."""
+
+repeatable = partial(Option, multiple=True)
 
 
 def flag(name: str, words: str, **more: Any) -> Option:
@@ -32,7 +35,7 @@ def with_default(default: float | str, name: str, words: str, **more: Any) -> Op
     return Option(name, words, default=default, show_default=True, type=type(default), **more)
 
 
-def planned(option: PlanOption) -> Option:
+def plan_option(option: PlanOption) -> Option:
     """Return the option for a field of a plan.
 
     Where the default depends on the preset there is none here: the plan knows it.
@@ -44,7 +47,7 @@ def planned(option: PlanOption) -> Option:
     return with_default(option.default, name, option.help, choices=option.choices)
 
 
-def chosen(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
+def only(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
     """Return some options, by name."""
     return tuple(option for option in options if option.name in names)
 
@@ -56,32 +59,32 @@ def without(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
 
 ROLES = section(
     "Roles",
-    several(
+    repeatable(
         "-p --protected COLUMN", "A protected attribute; repeat for several. 'A*B' crosses two into one.", required=True
     ),
     Option("-o --output COLUMN", "What the application did.", required=True),
-    several(
+    repeatable(
         "-e --explanatory COLUMN",
         "Compare only people who share the value of this attribute; repeat to cross several.",
         essential=True,
     ),
-    several(
+    repeatable(
         "-x --contextual COLUMN",
         "Look for groups along these columns only; repeat. Default: every other column.",
         essential=True,
     ),
-    several("--exclude COLUMN", "Never use this column; repeat.", essential=True),
-    several(
+    repeatable("--exclude COLUMN", "Never use this column; repeat.", essential=True),
+    repeatable(
         "--metric [COLUMN=]NAME",
         "How to measure: race=NMI, or NMI for all; repeat. Default: by the kinds of the columns.",
     ),
-    several("--favourable COLUMN=VALUE", "The output value that effects are about: 'income=>50K'.", essential=True),
-    several("--reference COLUMN=VALUE", "The group that others are compared with: sex=Male."),
+    repeatable("--favourable COLUMN=VALUE", "The output value that effects are about: 'income=>50K'.", essential=True),
+    repeatable("--reference COLUMN=VALUE", "The group that others are compared with: sex=Male."),
 )
 
 WORDS = section(
     "Words",
-    several(
+    repeatable(
         "--label COLUMN[:VALUE]=WORDS",
         "What a column, or the people with a value, are called in sentences: sex:Female=women; repeat.",
     ),
@@ -109,10 +112,10 @@ ERRORS = section(
 
 SOURCE = section(
     "Columns and files",
-    several("--categorical COLUMN", "This column holds categories; repeat."),
-    several("--numeric COLUMN", "This column holds numbers; repeat."),
-    several("--ordered COLUMN=A<B<C", "This column has an order, low to high; repeat."),
-    several("--missing TEXT", "This text means a missing value, as an empty field does; repeat."),
+    repeatable("--categorical COLUMN", "This column holds categories; repeat."),
+    repeatable("--numeric COLUMN", "This column holds numbers; repeat."),
+    repeatable("--ordered COLUMN=A<B<C", "This column has an order, low to high; repeat."),
+    repeatable("--missing TEXT", "This text means a missing value, as an empty field does; repeat."),
     Option("--delimiter CHARACTER", "What parts the fields of a CSV file. Default: found out."),
     Option("--encoding NAME", "How a CSV file is encoded. Default: UTF-8."),
     Option(
@@ -131,7 +134,7 @@ SOURCE = section(
 SEARCH = section(
     "Search",
     Option("--train-size SHARE", "The share of the people to search with. Default: 0.3.", type=float),
-    *(planned(option) for option in TrainingPlan.options() if option.name != "preset"),
+    *(plan_option(option) for option in TrainingPlan.options() if option.name != "preset"),
 )
 
 TEST = section(
@@ -139,7 +142,7 @@ TEST = section(
     with_default(1, "--budget", "The number of test sets; above 1, a workspace keeps which are spent."),
     Option("--workspace DIR", "The workspace to use; made if there is none. Default: beside the data."),
     with_default(0.95, "--conf", "The confidence with which everything reported holds together."),
-    *map(planned, TestingPlan.options()),
+    *map(plan_option, TestingPlan.options()),
     with_default(0, "--seed", "Fixes the split: the same seed gives the same report."),
     flag(
         "--train-only",

@@ -19,7 +19,7 @@ from fairtest.reporting.formats.registry import FILES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairtest.workspace.showing import AsShown
+    from fairtest.workspace.showing import EarlierReport
 
 STDOUT = "-"
 FORMS = tuple(form.name for form in FILES)
@@ -63,7 +63,7 @@ class Outputs:
         for name, path in self.folders.items():
             check_folder(f"--{name}", Path(path))
 
-    def write(self, report: ft.Report | AsShown, prefix: str = "") -> Iterator[str]:
+    def write(self, report: ft.Report | EarlierReport, prefix: str = "") -> Iterator[str]:
         """Write the report everywhere, show it on stdout, and yield the paths written.
 
         ``prefix`` tells the files of several reports in one folder apart.
@@ -73,16 +73,16 @@ class Outputs:
         if "out" in self.folders:
             yield from map(str, save(report, self.folders["out"], prefix + _stem(report)))
         if "figures" in self.folders:
-            yield from map(str, report.save_figures(self.folders["figures"]))
+            yield from map(str, report.render("figure files", out_dir=self.folders["figures"]))
         for form, path in self.files.items():
             if path != STDOUT:
                 write_atomically(path, report.render(form))
                 yield path
-        shown = next((form for form, path in self.files.items() if path == STDOUT), None)
-        text = report.render(shown) if shown else report.to_text(width=text_width(), color=text_color())
-        click.echo(text, nl=False)
+        shown = next((form for form, path in self.files.items() if path == STDOUT), "text")
+        looks: dict[str, Any] = {} if shown in self.files else {"width": text_width(), "color": text_color()}
+        click.echo(report.render(shown, **looks), nl=False)
 
-    def show(self, ctx: click.Context, report: ft.Report | AsShown, prefix: str = "") -> None:
+    def show(self, ctx: click.Context, report: ft.Report | EarlierReport, prefix: str = "") -> None:
         """Write the report, say where it went, and exit as the command wants it if there are findings."""
         for path in self.write(report, prefix):
             if not ctx.params["quiet"]:
@@ -91,7 +91,7 @@ class Outputs:
             ctx.exit(FOUND)
 
 
-def _stem(report: ft.Report | AsShown) -> str:
+def _stem(report: ft.Report | EarlierReport) -> str:
     """Return the name of the files in the folder, safe whatever the output is called."""
     return re.sub(r"[^\w.-]+", "_", f"{report.kind}-{report.output}")[:80]
 
@@ -108,7 +108,7 @@ def _check_file(option: str, path: Path) -> None:
 
 def check_folder(option: str, path: Path) -> None:
     """Raise if a folder can neither be written to nor be made."""
-    standing = next(place for place in (path, *path.absolute().parents) if place.exists())
+    standing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not standing.is_dir():
         raise ft.InputError(f"{option} {str(path)!r}: {str(standing)!r} is not a folder. Name another.")
     _check_writable(option, path, standing)

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import fairtest as ft
-from fairtest.cli.errors import uses_workspace
-from fairtest.cli.repeat import repeated
+from fairtest.cli.errors import WORKSPACE
+from fairtest.cli.options import DIVIDING
+from fairtest.cli.repeat import command_to_repeat, given_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from fairtest.investigations.base import Investigation
 
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
-FIXED = ("seed", "budget", "conf", "train_size", "preset", "missing", "delimiter", "encoding", "decimal")
+FIXED = (*DIVIDING, "missing", "delimiter", "encoding", "decimal")
 """Options that a workspace has settled: given again, they must agree."""
 
 
@@ -29,22 +29,14 @@ class People:
 
     A workspace is used where the command names one, as its DATA or with ``--workspace``, or where there is one beside
     the file. It is made where ``--workspace`` names a new folder, and beside the file for a budget above 1; not before
-    :meth:`settle`, so that a mistake leaves nothing behind.
-
-    Parameters
-    ----------
-    not_repeated
-        Options that say nothing about the question, to be left out of the command that is kept with the report.
+    :meth:`prepare_workspace`, so that a mistake leaves nothing behind.
     """
 
-    def __init__(
-        self, ctx: click.Context, data: str, options: dict[str, Any], not_repeated: Collection[str] = ()
-    ) -> None:
+    def __init__(self, ctx: click.Context, data: str, options: dict[str, Any]) -> None:
         self._ctx = ctx
         self._data = data
         self._options = options
-        self._not_repeated = not_repeated
-        self._place = self._find_place()
+        self._folder = self._find_folder()
         self._workspace: ft.Workspace | None = None
         self._source: ft.DataSource
         self._source_options: Mapping[str, Any] = {}
@@ -54,34 +46,44 @@ class People:
         from fairtest.data.registry import said_elsewhere  # loads the library
 
         self._source_options = source_options
-        if self._place is not None and is_workspace(self._place):
-            self._source = self._in_workspace(self._place, source_options)
+        if self._folder is not None and is_workspace(self._folder):
+            self._source = self._read_in_workspace(self._folder, source_options)
         else:
             with said_elsewhere():
                 self._source = ft.DataSource(self._data, **source_options)
-            say_known(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
+            warn_if_audited(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
         return self._source
 
-    def settle(self) -> None:
+    @property
+    def preset(self) -> str | None:
+        """The preset of the workspace, which is fixed there, or of the command."""
+        preset: str | None = self._options["preset"]
+        return preset if self._workspace is None else self._workspace.setup.preset
+
+    def prepare_workspace(self) -> None:
         """Make the workspace if there should be one and there is none yet; from here on a test set may be spent."""
-        if self._place is None:
+        if self._folder is None:
             return
         if self._workspace is None:
-            self._workspace = ft.Workspace.founded(self._place, self._source, self._data, self._source_options)
-            self._say(f"Made the workspace {self._place}, with a budget of {self._workspace.budget}.")
-        self._workspace.caller.command = self._command(Path(self._data).name)
-        wait_aloud(self._workspace)
-        uses_workspace(self._ctx, self._workspace)
+            self._workspace = ft.Workspace.create_from_source(
+                self._folder, self._source, self._data, self._source_options
+            )
+            self._say(f"Made the workspace {self._folder}, with a budget of {self._workspace.budget}.")
+        use_workspace(self._ctx, self._workspace, Path(self._data).name)
 
     def report(self, investigation: Investigation) -> ft.Report:
         """Return what to show: from the store of the workspace, once it is there."""
+        from fairtest.data.registry import note  # loads the library
+        from fairtest.workspace.budget import now
+
         if self._workspace is not None:
             return self._workspace.report(investigation.require_results("report").test.number)
-        _note(self._source, self._question())
+        # without a workspace, a registry alone knows that these people were audited, and by which question
+        note(self._source.fingerprint, self._source.table.n_rows, now(), question=self._question())
         report = ft.report([investigation])[0]
-        return replace(report, repeat=self._command(report.data.name))
+        return replace(report, repeat=command_to_repeat(self._ctx, report.data.name))
 
-    def _find_place(self) -> Path | None:
+    def _find_folder(self) -> Path | None:
         data, given = Path(self._data), self._options["workspace"]
         if is_workspace(data):
             if given is not None and Path(given).resolve() != data.resolve():
@@ -89,32 +91,27 @@ class People:
             return data
         if given is not None:
             return Path(given)
-        near = beside(data)
+        near = usual_workspace(data)
         return near if is_workspace(near) or self._options["budget"] > 1 else None
 
-    def _in_workspace(self, place: Path, source_options: Mapping[str, Any]) -> ft.DataSource:
+    def _read_in_workspace(self, folder: Path, source_options: Mapping[str, Any]) -> ft.DataSource:
         from fairtest.workspace.declarations import DECLARATIONS
 
         whole = is_workspace(Path(self._data))
-        workspace = ft.Workspace(place, None if whole else self._data)
+        workspace = ft.Workspace(folder, None if whole else self._data)
+        given = {parameter.name for parameter, _ in given_parameters(self._ctx)}
         for name in FIXED:
-            if self._given(name):
-                workspace.check_agrees(name, _as_kept(source_options[name]), f"--{name.replace('_', '-')}")
+            if name in given:
+                value = source_options[name]
+                value = list(value) if isinstance(value, tuple) else value  # as JSON stores it
+                workspace.check_agrees(name, value, f"--{name.replace('_', '-')}")
         if self._options["workspace"] is None and not whole:
-            self._say(f"Using the workspace {place} beside the data: {workspace.left} of {workspace.budget} left.")
-        self._options["preset"] = workspace.setup.preset
+            self._say(f"Using the workspace {folder} beside the data: {workspace.left} of {workspace.budget} left.")
         if not self._options["train_only"]:
             workspace.check()
-        say_known(workspace.setup.rows, lambda: workspace.setup.fingerprint, besides=workspace.setup.id)
+        warn_if_audited(workspace.setup.rows, lambda: workspace.setup.fingerprint, besides=workspace.setup.id)
         self._workspace = workspace
         return workspace.source_for(**{name: source_options.get(name) for name in DECLARATIONS})
-
-    def _given(self, name: str) -> bool:
-        """Whether the user said this, on the command line or in a file."""
-        return self._ctx.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)
-
-    def _command(self, data: str) -> str:
-        return repeated(self._ctx, data, self._not_repeated)
 
     def _question(self) -> str:
         """Return a digest of what is asked and of whom, row by row: the same gives the same report, byte for byte."""
@@ -122,9 +119,9 @@ class People:
 
         from fairtest.data.fingerprint import fingerprint_in_order
 
-        options = repeated(self._ctx, "", self._not_repeated)
-        asked = "\n".join((ft.__version__, fingerprint_in_order(self._source.table), options))
-        return blake2b(asked.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        options = command_to_repeat(self._ctx, "")
+        question = "\n".join((ft.__version__, fingerprint_in_order(self._source.table), options))
+        return blake2b(question.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def _say(self, text: str) -> None:
         if not self._options["quiet"]:
@@ -132,32 +129,35 @@ class People:
 
 
 def is_workspace(path: Path) -> bool:
-    """Whether a path is the folder of a workspace; asked before the library is loaded.
+    """Whether a path is the folder of a workspace."""
+    from fairtest.workspace import sqlite  # slow to load, and help does without
 
-    The file is empty while another process makes it, and where making it was interrupted.
-    """
-    file = path / "workspace.sqlite"
-    return file.is_file() and file.stat().st_size > 0
+    return sqlite.is_workspace(path)
 
 
-def beside(data: Path) -> Path:
+def usual_workspace(data: Path) -> Path:
     """Return where the workspace of a file is, unless the user says otherwise.
 
     Examples
     --------
-    >>> beside(Path("audits/people.csv.gz")).as_posix()
+    >>> usual_workspace(Path("audits/people.csv.gz")).as_posix()
     'audits/people.fairtest'
     """
     stem = Path(data.stem) if data.suffix in COMPRESSED else data
     return data.with_name(f"{stem.stem}{SUFFIX}")
 
 
-def wait_aloud(workspace: ft.Workspace) -> None:
-    """Say so when a command has to wait for other processes."""
+def use_workspace(ctx: click.Context, workspace: ft.Workspace, name: str) -> None:
+    """Let a workspace store what a command answers; the user is told when that has to wait, or is interrupted.
+
+    ``name`` is that of the data or the workspace in the command that is kept with the report.
+    """
+    ctx.meta[WORKSPACE] = workspace
+    workspace.caller.command = command_to_repeat(ctx, name)
     workspace.caller.waiting = lambda words: click.echo(f"fairtest: {words} …", err=True)
 
 
-def say_known(
+def warn_if_audited(
     rows: int,
     fingerprint: Callable[[], str],
     besides: str | None = None,
@@ -171,22 +171,10 @@ def say_known(
 
     known = audits_of(fingerprint(), besides=besides) if known_size(rows) else []
     if known and not (question and was_asked(fingerprint(), question())):
-        told = "; ".join(map(str, known))
+        audits = "; ".join(map(str, known))
         click.echo(
-            f"fairtest: warning: these people have been audited before: {told}. Unless this asks the same again, "
+            f"fairtest: warning: these people have been audited before: {audits}. Unless this asks the same again, "
             "chance findings are likelier than --conf says; a workspace with a budget keeps count (fairtest init). "
             "FAIRTEST_REGISTRY=off turns this off.",
             err=True,
         )
-
-
-def _note(source: ft.DataSource, question: str) -> None:
-    """Note that people were audited without a workspace, and by which question."""
-    from fairtest.data.registry import note
-    from fairtest.workspace.budget import now
-
-    note(source.fingerprint, source.table.n_rows, now(), question=question)
-
-
-def _as_kept(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

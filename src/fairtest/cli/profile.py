@@ -12,15 +12,8 @@ from fairtest.cli.config import CONFIG
 from fairtest.cli.helping import command
 from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
 
-EPILOG = """\b
-Examples:
-  fairtest errors patients.csv -p age -o predicted --truth visits
-  fairtest errors patients.csv -p age -o predicted --truth visits -e confidence
-  fairtest errors loans.csv -p sex -o said --truth repaid --notion fpr --favourable repaid=no
-  fairtest errors loans.csv -p race -o score --truth repaid --notion calibration"""
 
-
-@command(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG, epilog=EPILOG)
+@command(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
 @click.argument("data")
 @click.pass_context
 def errors(ctx: click.Context, /, data: str, **options: Any) -> None:
@@ -28,6 +21,13 @@ def errors(ctx: click.Context, /, data: str, **options: Any) -> None:
 
     DATA is a CSV or Parquet file (.gz and .zst too) or a folder of Parquet files; one row is one person, with what was
     predicted for them (-o) and what turned out to be true (--truth). The report goes to stdout.
+
+    Examples
+    --------
+      fairtest errors patients.csv -p age -o predicted --truth visits
+      fairtest errors patients.csv -p age -o predicted --truth visits -e confidence
+      fairtest errors loans.csv -p sex -o said --truth repaid --notion fpr --favourable repaid=no
+      fairtest errors loans.csv -p race -o score --truth repaid --notion calibration
     """
     own = {"ground_truth": options["truth"], "error": options["error"], "notion": options["notion"]}
     audit_file(ctx, data, options, ft.ErrorProfiling, **own)

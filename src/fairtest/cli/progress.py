@@ -5,10 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self, TextIO
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from typing import Any, Self, TextIO
 
 AFTER = 1.0
 """Seconds: shorter work shows nothing."""
@@ -80,9 +77,7 @@ class StatusLine:
             self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._timer.cancel()
         with self._lock:
             self._on = False

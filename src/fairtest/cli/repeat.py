@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from fairtest.cli.options import OUTPUT
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+NOT_REPEATED = (*(str(option.name) for option in OUTPUT), "train_only", "save_config")
+"""Options that say nothing about the question."""
 
-def given(ctx: click.Context, leave_out: Collection[str] = ()) -> Iterator[tuple[click.Parameter, Any]]:
+
+def given_parameters(ctx: click.Context, leave_out: Collection[str] = ()) -> Iterator[tuple[click.Parameter, Any]]:
     """Yield the parameters that the command line or a configuration file gives, with their values."""
     for parameter in ctx.command.params:
         name = str(parameter.name)
@@ -21,15 +26,15 @@ def given(ctx: click.Context, leave_out: Collection[str] = ()) -> Iterator[tuple
             yield parameter, ctx.params[name]
 
 
-def repeated(ctx: click.Context, data: str, leave_out: Collection[str]) -> str:
+def command_to_repeat(ctx: click.Context, data: str) -> str:
     """Return the command line that gives the same report again, without the options that say where it goes."""
-    return " ".join([ctx.command_path, shlex.quote(data), *repeated_options(ctx, leave_out)])
+    return " ".join([ctx.command_path, shlex.quote(data), *options_to_repeat(ctx, NOT_REPEATED)])
 
 
-def repeated_options(ctx: click.Context, leave_out: Collection[str]) -> list[str]:
+def options_to_repeat(ctx: click.Context, leave_out: Collection[str]) -> list[str]:
     """Return the options given, but for some, as one types them."""
     words: list[str] = []
-    for option, value in given(ctx, leave_out):
+    for option, value in given_parameters(ctx, leave_out):
         if isinstance(option, click.Option):
             several = value if option.multiple else [value]
             words += [option.opts[0] if option.is_flag else f"{option.opts[0]} {shlex.quote(str(v))}" for v in several]

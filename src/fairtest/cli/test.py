@@ -12,18 +12,8 @@ from fairtest.cli.config import CONFIG
 from fairtest.cli.helping import command
 from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
 
-EPILOG = """\b
-Examples:
-  fairtest test adult.csv -p sex -p race -o income --favourable 'income=>50K'
-  fairtest test admissions.csv -p gender -o admitted -e department
-  fairtest test loans.parquet -p 'sex*race' -o approved --json loans.json
-  fairtest test people.csv -p age -o score --exclude id --fail-on-findings
 
-A test set answers once. Running again with another seed on the same data looks at the same people again: the
-promise of --conf holds for one run."""
-
-
-@command(ROLES, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG, epilog=EPILOG)
+@command(ROLES, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
 @click.argument("data")
 @click.pass_context
 def test(ctx: click.Context, /, data: str, **options: Any) -> None:
@@ -31,5 +21,15 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
 
     DATA is a CSV or Parquet file (.gz and .zst too) or a folder of Parquet files; one row is one person. The report
     goes to stdout.
+
+    Examples
+    --------
+      fairtest test adult.csv -p sex -p race -o income --favourable 'income=>50K'
+      fairtest test admissions.csv -p gender -o admitted -e department
+      fairtest test loans.parquet -p 'sex*race' -o approved --json loans.json
+      fairtest test people.csv -p age -o score --exclude id --fail-on-findings
+
+    A test set answers once. Running again with another seed on the same data looks at the same people again: the
+    promise of --conf holds for one run.
     """
     audit_file(ctx, data, options, ft.Testing)

@@ -6,7 +6,7 @@ have one more for missing. Codes fit a byte, which is what makes counting quick.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray, Level
 
 DISTINCT_THRESHOLDS = 64
-"""A number with at most this many values may be cut between any two of them."""
+"""A number with at most this many distinct values may be cut between any two of them."""
 QUANTILES = 32
 """Otherwise it is cut at this many quantiles of the training set."""
 MOST_LEVELS = 200
 """A category keeps this many of its values; the rarer ones are pooled."""
 GRID = 4096
-"""How many cells the grid has by which numbers are put between thresholds."""
+"""How many cells the grid has that stands in for a search among thresholds: a lookup table that fits a cache."""
 MOST_IN_CELL = 2
-"""So many thresholds may be in one cell of it."""
+"""The most thresholds in one cell of the grid; where a cell has more, thresholds are searched after all."""
 BLOCK = 1 << 15
-"""How many numbers are coded at a time: few enough for a cache."""
+"""How many numbers are coded at a time: few enough to stay in the cache between the steps."""
 MOST_POOLED = 50
 """A pool of more values than this is too long to read and never makes a context."""
 
@@ -66,11 +66,11 @@ class Axis:
 
     column: str
     size: int
-    thresholds: tuple[Level, ...] | None
-    levels: tuple[Level | None, ...]
-    pooled: tuple[Level, ...]
-    lookup: tuple[int, ...]
-    missing: int | None
+    thresholds: tuple[Level, ...] | None = None
+    levels: tuple[Level | None, ...] = ()
+    pooled: tuple[Level, ...] = ()
+    lookup: tuple[int, ...] = ()
+    missing: int | None = None
 
     @property
     def pool(self) -> int | None:
@@ -96,10 +96,11 @@ class Axis:
 
 
 def _bins(thresholds: FloatArray, values: FloatArray) -> NDArray[np.uint8]:
-    """Return how many thresholds each value is above; anything for NaN.
+    """Return how many thresholds each value is above; for NaN the result means nothing.
 
     Values are first put on an even grid, on which most cells have no threshold and few have more than one: that is
-    several times faster than searching. Cells never fall where values rise, so nothing hangs on how they are rounded.
+    several times faster than searching. A larger value is never in an earlier cell, so rounding in the grid changes
+    no result: the comparisons with thresholds decide.
     """
     low, high = thresholds[0], thresholds[-1]
     with np.errstate(over="ignore", divide="ignore"):
@@ -122,7 +123,7 @@ def _bins(thresholds: FloatArray, values: FloatArray) -> NDArray[np.uint8]:
 
 
 def _cells(values: FloatArray, low: float, scale: float) -> NDArray[np.intp]:
-    """Return the cells of an even grid that values fall into: 0 up to ``low``, the last for all that is far above."""
+    """Return the cell of an even grid that each value falls into: the first up to ``low``, the last above the grid."""
     with np.errstate(over="ignore", invalid="ignore"):
         at = (values - low) * scale
         at += 1.0
@@ -142,16 +143,15 @@ def make_axis(column: Column, rows: NDArray[np.intp]) -> Axis | None:
 
 def level_axis(column: Column, counts: IntArray) -> Axis | None:
     """Return the axis of a column with levels, given how many people of the training set have each."""
-    has_missing = column.missing > 0
-    if np.count_nonzero(counts) + has_missing < 2:
+    if np.count_nonzero(counts) + (column.missing > 0) < 2:
         return None
     if column.kind is Kind.ORDERED and len(column.levels) > 1:
-        return _ordered_axis(column, counts, has_missing)
-    return _category_axis(column, counts, has_missing)
+        return _ordered_axis(column, counts)
+    return _category_axis(column, counts)
 
 
 def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
-    """Return the axis of a column of numbers, given those that people of the training set have, which are sorted."""
+    """Return the axis of a column of numbers, given those of the training set, which are sorted on the spot."""
     seen.sort()
     if not seen.size:
         return None
@@ -159,37 +159,23 @@ def numeric_axis(column: Column, seen: FloatArray) -> Axis | None:
     thresholds = cut_points(seen, QUANTILES + 1) if values.size > DISTINCT_THRESHOLDS else values[:-1]
     if not thresholds.size:
         return None
-    size = thresholds.size + 1
-    return Axis(
-        column.name,
-        size + (column.missing > 0),
-        tuple(float(t) for t in thresholds),
-        (),
-        (),
-        (),
-        size if column.missing else None,
-    )
+    return _with_missing(Axis(column.name, thresholds.size + 1, tuple(float(t) for t in thresholds)), column)
 
 
-def _ordered_axis(column: Column, counts: IntArray, has_missing: bool) -> Axis:
+def _ordered_axis(column: Column, counts: IntArray) -> Axis:
     size = len(column.levels)
     cuts = np.arange(size - 1)
     if size > DISTINCT_THRESHOLDS:
         cuts = cut_points(np.repeat(np.arange(size), counts).astype(float), QUANTILES + 1).astype(int)
-    return Axis(
-        column.name,
-        cuts.size + 1 + has_missing,
-        tuple(column.levels[i] for i in cuts),
-        column.levels,
-        (),
-        tuple(int(i) for i in np.searchsorted(cuts, np.arange(size), side="left")),
-        cuts.size + 1 if has_missing else None,
-    )
+    lookup = np.searchsorted(cuts, np.arange(size), side="left").tolist()
+    thresholds = tuple(column.levels[i] for i in cuts)
+    return _with_missing(Axis(column.name, cuts.size + 1, thresholds, column.levels, lookup=tuple(lookup)), column)
 
 
-def _category_axis(column: Column, counts: IntArray, has_missing: bool) -> Axis:
+def _category_axis(column: Column, counts: IntArray) -> Axis:
     kept = np.arange(len(column.levels))
     if kept.size > MOST_LEVELS:
+        # stable, so that of equally frequent values the first ones stay, whatever numpy's version
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
     lookup = np.full(len(column.levels), kept.size)
     lookup[kept] = np.arange(kept.size)
@@ -197,12 +183,10 @@ def _category_axis(column: Column, counts: IntArray, has_missing: bool) -> Axis:
     pooled = tuple(v for v, code in zip(column.levels, lookup, strict=True) if code == kept.size)
     if pooled:
         levels.append(None)
-    return Axis(
-        column.name,
-        len(levels) + has_missing,
-        None,
-        tuple(levels),
-        pooled,
-        tuple(int(i) for i in lookup),
-        len(levels) if has_missing else None,
-    )
+    axis = Axis(column.name, len(levels), levels=tuple(levels), pooled=pooled, lookup=tuple(lookup.tolist()))
+    return _with_missing(axis, column)
+
+
+def _with_missing(axis: Axis, column: Column) -> Axis:
+    """Return an axis with one code more, the last, if the column has missing values."""
+    return replace(axis, size=axis.size + 1, missing=axis.size) if column.missing else axis

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairtest.data.table import FlagColumn, HashedColumn
+from fairtest.data.table import FlagColumn, HashedColumn, row_spans
 from fairtest.types import Kind, day_number
 
 if TYPE_CHECKING:
@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 BLOCK = 1 << 16
+"""How many rows are hashed at a time."""
 MANY = 20_000
+"""Up to this many texts are hashed one by one with blake2b; more of them, together, with arithmetic on words."""
 MISSING = np.uint64(0x9AE16A3B2F90404F)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""Stands for a missing value: an arbitrary pattern, which must never change."""
+# the increment and the two multipliers of SplitMix64 (Steele, Lea and Flood 2014)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
@@ -49,10 +53,11 @@ def fingerprint(table: Table) -> str:
     total, crossed = np.uint64(0), np.uint64(0)
     with np.errstate(over="ignore"):
         for rows in _row_hashes(table):
+            # a sum and an exclusive or, neither of which depends on the order of rows
             total += rows.sum(dtype=np.uint64)
-            crossed ^= np.bitwise_xor.reduce(_mixed(rows + _GOLDEN))
+            crossed ^= np.bitwise_xor.reduce(mix_bits(rows + GOLDEN))
         names = sum(_name_hashes(table), np.uint64(0))
-        shape = _mixed(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + names)
+        shape = mix_bits(np.array([table.n_rows, len(table.columns)], dtype=np.uint64) + names)
         return f"{int(total + shape[0]):016x}"[-16:] + f"{int(crossed ^ shape[1]):016x}"
 
 
@@ -79,31 +84,30 @@ def _row_hashes(table: Table) -> Iterator[NDArray[np.uint64]]:
     names = _name_hashes(table)
     salted = [_level_hashes(column, salt) for column, salt in zip(table.columns.values(), names, strict=True)]
     with np.errstate(over="ignore"):
-        for start in range(0, table.n_rows, BLOCK):
-            stop = min(start + BLOCK, table.n_rows)
+        for start, stop in row_spans(table.n_rows, BLOCK):
             rows = np.zeros(stop - start, dtype=np.uint64)
             for column, salt, hashes in zip(table.columns.values(), names, salted, strict=True):
                 if isinstance(column, FlagColumn):
                     _add_flags(rows, column, start, hashes)
                 else:
                     rows += _column_hashes(column.slice(start, stop), salt, hashes)
-            yield _mixed(rows)
+            yield mix_bits(rows)
 
 
 def _name_hashes(table: Table) -> list[np.uint64]:
-    return [np.uint64(_hash_bytes(b"name:" + name.encode("utf-8", "surrogatepass"))) for name in table.columns]
+    return list(_digests([b"name:" + name.encode("utf-8", "surrogatepass") for name in table.columns]))
 
 
 def _column_hashes(column: Column, salt: np.uint64, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the hash of each row's value, salted with the column's name."""
     if isinstance(column, HashedColumn):
-        return _mixed(column.bits ^ salt)
+        return mix_bits(column.bits ^ salt)
     if column.sets is not None:
         return _set_hashes(column.sets, salt)
     if column.codes is not None:
         return hashes.take(column.codes)  # −1 is the last: missing
     assert column.values is not None
-    return _mixed(number_bits(column.values) ^ salt)
+    return mix_bits(number_bits(column.values) ^ salt)
 
 
 def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
@@ -112,9 +116,9 @@ def _set_hashes(sets: Sets, salt: np.uint64) -> NDArray[np.uint64]:
     rows = np.repeat(np.arange(sets.ends.size), np.diff(sets.ends, prepend=0))
     row, item = np.divmod(np.unique(rows * kinds + sets.codes), kinds)
     totals = np.full(sets.ends.size, salt)
-    np.add.at(totals, row, _mixed(_levels_bits(sets.items) ^ salt)[item])
+    np.add.at(totals, row, mix_bits(_levels_bits(sets.items) ^ salt)[item])
     totals[sets.missing] = MISSING ^ salt
-    return _mixed(totals)
+    return mix_bits(totals)
 
 
 def _add_flags(rows: NDArray[np.uint64], column: FlagColumn, start: int, hashes: NDArray[np.uint64]) -> None:
@@ -130,15 +134,20 @@ def _level_hashes(column: Column, salt: np.uint64) -> NDArray[np.uint64]:
     if column.kind is Kind.NUMERIC:
         return np.empty(0, dtype=np.uint64)
     bits = np.append(_levels_bits(column.levels), MISSING)
-    return _mixed(bits ^ salt)
+    return mix_bits(bits ^ salt)
 
 
 def _levels_bits(levels: tuple[Level, ...]) -> NDArray[np.uint64]:
     if not all(isinstance(level, str) for level in levels):
         return number_bits(np.array([_as_number(level) for level in levels], dtype=np.float64))
     texts = pl.Series(levels, dtype=pl.String)
+    return text_bits(texts, len(levels), longest_text(texts))
+
+
+def longest_text(texts: pl.Series) -> int:
+    """Return the length of the longest text in bytes, 0 where there is none."""
     longest = texts.str.len_bytes().max()
-    return text_bits(texts, len(levels), longest if isinstance(longest, int) else 0)
+    return longest if isinstance(longest, int) else 0
 
 
 def _as_number(level: Level) -> float:
@@ -147,7 +156,7 @@ def _as_number(level: Level) -> float:
 
 def number_bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return the bits of each number, one pattern for zero and one for a missing number."""
-    bits = (values + 0.0).view(np.uint64)
+    bits = (values + 0.0).view(np.uint64)  # −0.0 becomes 0.0
     return np.where(np.isnan(values), MISSING, bits)
 
 
@@ -176,16 +185,12 @@ def _words(texts: list[bytes], width: int) -> NDArray[np.uint64]:
     hashes = np.array([len(text) for text in texts], dtype=np.uint64)
     with np.errstate(over="ignore"):
         for word in range(padded.shape[1]):
-            hashes = _mixed((hashes ^ padded[:, word]) + _GOLDEN)
+            hashes = mix_bits((hashes ^ padded[:, word]) + GOLDEN)
     return hashes
 
 
-def _hash_bytes(text: bytes) -> int:
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the splitmix64 finaliser of each number: every bit of the input moves every bit of the output."""
+def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the finaliser of SplitMix64 of each number: every bit of the input affects every bit of the output."""
     mixed = values ^ (values >> _S30)
     mixed *= _FIRST
     mixed ^= mixed >> _S27

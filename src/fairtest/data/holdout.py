@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtest.data.fingerprint import GOLDEN, mix_bits
 from fairtest.data.streaming.order import values_at_ranks
+from fairtest.data.table import row_spans
 from fairtest.exceptions import BudgetExhausted, in_python, setting
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class Holdout:
     """
 
     def __init__(self, n_rows: int, budget: int, train_size: float, seed: int) -> None:
+        # the product may fall short of a whole number by a rounding error: 0.29 of 100 people is 29, not 28
         train = int(np.floor(n_rows * train_size + 1e-9))
         share, extra = divmod(n_rows - train, budget)
         self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
@@ -64,7 +67,7 @@ class Holdout:
 
     @classmethod
     def undivided(cls, n_rows: int) -> Holdout:
-        """Return the split that is none: everybody is in the training set and in the only test set.
+        """Return a holdout that divides nobody: everybody is in the training set and in the only test set.
 
         Valid only where nothing is chosen by looking at the outputs of the training set.
         """
@@ -100,12 +103,12 @@ class Holdout:
         first, last = self._bounds[abs(number)]
         trains = self._bounds[TRAIN][1]  # the training set has the smallest hashes
         found = [np.empty(0, dtype=np.intp)]
-        for at in range(start, stop, BLOCK):
-            hashes = position_hash(at, min(at + BLOCK, stop), self._seed)
+        for begin, end in row_spans(stop - start, BLOCK):
+            hashes = position_hash(start + begin, start + end, self._seed)
             inside = (hashes >= first) & (hashes <= last)
             if number < 0:
                 inside |= hashes <= trains
-            found.append(np.flatnonzero(inside) + (at - start))
+            found.append(np.flatnonzero(inside) + begin)
         return np.concatenate(found)
 
     def _intervals(self) -> list[tuple[np.uint64, np.uint64]]:
@@ -125,26 +128,19 @@ class Holdout:
         return bounds
 
     def _hashes(self) -> Iterator[NDArray[np.uint64]]:
-        for start in range(0, self._n_rows, BLOCK):
-            yield position_hash(start, min(start + BLOCK, self._n_rows), self._seed)
+        for start, stop in row_spans(self._n_rows, BLOCK):
+            yield position_hash(start, stop, self._seed)
 
 
 def position_hash(start: int, stop: int, seed: int) -> NDArray[np.uint64]:
-    """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop`` (the finaliser of SplitMix64).
+    """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop``, as SplitMix64 does.
 
     Every step of it can be undone, so no two rows have the same hash.
     """
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    first = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    z = np.arange(start + 1, stop + 1, dtype=np.uint64)
-    z *= golden
-    z += first
-    z ^= z >> np.uint64(30)
-    z *= np.uint64(0xBF58476D1CE4E5B9)
-    z ^= z >> np.uint64(27)
-    z *= np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return z
+    hashes = np.arange(start + 1, stop + 1, dtype=np.uint64)
+    hashes *= GOLDEN
+    hashes += np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return mix_bits(hashes)
 
 
 class Budget:
@@ -188,7 +184,7 @@ class Budget:
 
     @property
     def all_sets(self) -> str:
-        """The subject of the sentence that nothing is left, with its verb."""
+        """How the error names the test sets, with its verb: ``both test sets have``."""
         return {1: "the test set has", 2: "both test sets have"}.get(self.size, f"all {self.size} test sets have")
 
     def check(self) -> None:
@@ -222,7 +218,7 @@ class Budget:
 
 
 def set_level(conf: float, budget: int) -> float:
-    """Return the level at which each of the test sets is tested, so that all hold together with ``conf``.
+    """Return the level of each test set with which the answers of all hold together with ``conf``.
 
     Levels are added up: answers about the whole population all use the training set, so that they are not independent
     and nothing better is known of them together.

@@ -99,16 +99,8 @@ class Labels:
 
     def variable(self, place: int) -> Variable:
         """Return a label as a binary output: whether a person has it."""
-        name = self.names[place]
-        return Variable(
-            name=name,
-            kind=Kind.BINARY,
-            parts=(LabelPart(self.columns[0], LEVELS, labels=self, place=place),),
-            levels=LEVELS,
-            combinations=tuple((level,) for level in LEVELS),
-            lookup=(0, 1),
-            scores=(0.0, 1.0),
-        )
+        part = LabelPart(self.columns[0], LEVELS, labels=self, place=place)
+        return Variable(self.names[place], Kind.BINARY, (part,), LEVELS, lookup=(0, 1), scores=(0.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)

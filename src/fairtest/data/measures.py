@@ -59,11 +59,11 @@ class Measure:
 
 
 def _present(column: Column) -> BoolArray:
-    values, codes = (column.values, None) if column.is_number else (None, column.codes)
-    if values is not None:
-        return ~np.isnan(values)
-    assert codes is not None
-    return codes >= 0
+    if column.is_number:
+        assert column.values is not None
+        return ~np.isnan(column.values)
+    assert column.codes is not None
+    return column.codes >= 0
 
 
 def _seen(column: Column, stand_ins: tuple[Level, ...] | None, rows: BoolArray) -> NDArray[Any]:
@@ -87,7 +87,7 @@ def absolute(predicted: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return the squares of the errors: large ones weigh more."""
+    """Return the squares of the errors, in which large ones weigh more; of probabilities, the Brier score."""
     return np.square(predicted - truth)
 
 
@@ -100,11 +100,6 @@ def signed(predicted: FloatArray, truth: FloatArray) -> FloatArray:
     array([ 2., -3.])
     """
     return predicted - truth
-
-
-def brier(probability: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return the squared distance of a probability from what happened (0 or 1)."""
-    return np.square(probability - truth)
 
 
 def log_loss(probability: FloatArray, truth: FloatArray) -> FloatArray:

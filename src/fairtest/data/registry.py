@@ -107,7 +107,7 @@ def was_asked(fingerprint: str, question: str) -> bool:
 
 
 def known_size(rows: int) -> bool:
-    """Whether anything is known of people of this number: if not, their fingerprint need not be computed."""
+    """Whether a table of this size has been audited: if not, its fingerprint need not be computed."""
     return bool(_read("SELECT 1 FROM audits WHERE rows = ? LIMIT 1", rows))
 
 
@@ -119,7 +119,7 @@ def audits_of(fingerprint: str, *, besides: str | None = None) -> list[Audits]:
 
 @contextmanager
 def said_elsewhere() -> Iterator[None]:
-    """Leave it to the caller to say whether people are known: sources made in the block give no warning."""
+    """Let the caller warn about people who are known: sources made in the block do not."""
     token = _elsewhere.set(True)
     try:
         yield
@@ -128,7 +128,7 @@ def said_elsewhere() -> Iterator[None]:
 
 
 def warned_elsewhere() -> bool:
-    """Whether somebody else says whether people are known."""
+    """Whether the caller warns about people who are known."""
     return _elsewhere.get()
 
 

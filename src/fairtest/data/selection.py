@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 import polars as pl
 
 from fairtest.data.columns.declared import DeclaredKinds
-from fairtest.data.columns.encode import encode_column
-from fairtest.data.columns.values import as_floats
+from fairtest.data.columns.description import encode_column
+from fairtest.data.columns.encoding import as_floats
 from fairtest.data.reading.frames import library_of, raw_column
 from fairtest.data.reading.raw import RawColumn, missing_markers, without_markers
 from fairtest.exceptions import InputError
 from fairtest.types import day_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from fairtest.model.context import Context
     from fairtest.types import BoolArray, FloatArray, Level
@@ -92,8 +93,8 @@ def rows_where(
         return _mask(raw.values.is_null())
     if op in ("<=", ">"):
         return _threshold(raw.values, op, value, tuple(order))
-    wanted = value if op == "in" else (value,)
-    return _among(raw.values, tuple(wanted))  # type: ignore[arg-type]
+    wanted: tuple[object, ...] = tuple(value) if op == "in" and isinstance(value, Iterable) else (value,)
+    return _among(raw.values, wanted)
 
 
 def _threshold(values: pl.Series, op: str, value: Any, order: tuple[Level, ...]) -> BoolArray:
@@ -109,7 +110,7 @@ def _threshold(values: pl.Series, op: str, value: Any, order: tuple[Level, ...])
     return numbers <= threshold if op == "<=" else numbers > threshold
 
 
-def _among(values: pl.Series, wanted: tuple[Level, ...]) -> BoolArray:
+def _among(values: pl.Series, wanted: Iterable[object]) -> BoolArray:
     """Return the rows with one of the values; a number matches numbers, and text matches text."""
     rows = np.zeros(len(values), dtype=bool)
     named = [level for level in wanted if isinstance(level, str)]
@@ -143,8 +144,8 @@ def _number(value: object) -> float | None:
     if isinstance(value, dt.date):
         return day_number(value)
     try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return float(value) if isinstance(value, str | SupportsFloat) else None
+    except ValueError:
         return None
 
 

@@ -6,9 +6,10 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fairtest.data.cluster import connect, is_cluster
+from fairtest.data.columns.declared import KindOptions
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, set_level
 from fairtest.data.reading.readers import read_table
@@ -18,7 +19,7 @@ from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import can_stream, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
-from fairtest.model.plans import check_preset
+from fairtest.model.plans import check_preset, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
 
 
-class SourceOptions(TypedDict, total=False):
+class SourceOptions(KindOptions, total=False):
     """Keywords of :class:`DataSource`, for the type checkers of whoever passes them on."""
 
     budget: int
@@ -41,9 +42,6 @@ class SourceOptions(TypedDict, total=False):
     seed: int
     split: bool
     reuse: bool
-    categorical: Sequence[str]
-    numeric: Sequence[str]
-    ordered: Mapping[str, Sequence[Level]] | None
     favourable: Mapping[str, Level] | None
     reference: Mapping[str, Level] | None
     labels: Mapping[str, str | Mapping[Any, str]] | None
@@ -148,7 +146,7 @@ class DataSource:
         preset: str | None = None,
     ) -> None:
         check_preset(preset)
-        size = _whole("budget", budget, "the number of test sets")
+        size = check_whole("budget", budget, "DataSource", meaning="the number of test sets")
         self.conf = _inside("conf", conf)
         self.split = bool(split)
         self.reuse = bool(reuse)
@@ -160,10 +158,10 @@ class DataSource:
                 "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
             )
         self.train_size = self._share(train_size, preset) if self.split else 1.0
-        self.seed = _whole("seed", seed, "it settles who is in which set", least=0)
+        self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
-        kinds: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "ordered": ordered}
+        kinds = KindOptions(categorical=categorical, numeric=numeric, ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
             _check_not_text(**text)
@@ -191,20 +189,15 @@ class DataSource:
         """The level at which each test set, or the next question to a reusable one, is tested."""
         return self.budget.level if isinstance(self.budget, ReusedSet) else set_level(self.conf, self.budget.size)
 
-    def with_columns(
-        self,
-        data: Any,
-        *,
-        categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (),
-        ordered: Mapping[str, Sequence[Level]] | None = None,
-    ) -> DataSource:
+    def with_columns(self, data: Any, **kinds: Unpack[KindOptions]) -> DataSource:
         """Return a source of the same people with more columns, such as a score: the same split, the same budget.
 
         Parameters
         ----------
         data
             The new columns, as a frame or a dictionary, with one row for each person in the order of the source.
+        categorical, numeric, ordered
+            Their kinds, as for the source.
 
         Examples
         --------
@@ -213,7 +206,7 @@ class DataSource:
         >>> list(more.table.columns), more.budget is source.budget
         (['sex', 'hired', 'near'], True)
         """
-        new = read_table(data, categorical=categorical, numeric=numeric, ordered=ordered)
+        new = read_table(data, **kinds)
         if new.n_rows != self.table.n_rows:
             raise InputError(
                 f"The new columns must have a row for each of the {self.table.n_rows:,} people, in the same order. "
@@ -241,14 +234,13 @@ class DataSource:
         """Check that each declared value occurs in its column, and return it as the column has it."""
         found: dict[str, Level] = {}
         for name, value in (values or {}).items():
-            levels = self.table[name].levels
-            match = [v for v in levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
-            match = match or [v for v in levels if str(v) == str(value)]
-            if not match:
+            column = self.table[name]
+            level, levels = column.find_level(value), column.levels
+            if level is None:
                 shown = ", ".join(repr(v) for v in levels[:10]) + (", …" if len(levels) > 10 else "")
                 have = f"its values are {shown}" if levels else "it is numeric"
                 raise InputError(f"{setting(argument, {name: value})}: the column has no such value; {have}.")
-            found[name] = match[0]
+            found[name] = level
         return found
 
     def __repr__(self) -> str:
@@ -315,15 +307,6 @@ def _check_reuse(budget: int, *, split: bool) -> None:
         raise InputError(
             f"reuse=True puts several questions to one test set: say how many with budget=20, say. Got budget={budget}."
         )
-
-
-def _whole(argument: str, value: int, meaning: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise InputError(
-            f"{the(argument, 'of DataSource')} must be a whole number of at least {least} ({meaning}). "
-            f"Got {value!r} instead."
-        )
-    return int(value)
 
 
 def _inside(argument: str, value: float) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -226,15 +226,15 @@ class Target:
         """How many pieces the terms of a sum are cut into."""
         return 2 if self.order <= 2 else 3
 
-    def wrap(self, array: NDArray[np.generic]) -> Summary:
+    def wrap(self, array: NDArray[Any]) -> Summary:
         """Return the summary of an array ``[..., *cell_shape, *sum_shape]``; for rows, just how many there are."""
         if self.summary is SummaryKind.MOMENTS:
             return Moments(array.sum(axis=-1), self.order)
         if self.summary is SummaryKind.GROUP_MOMENTS:
             return GroupMoments(array.sum(axis=-1))
         if self.summary is SummaryKind.ROWS:
-            return Counts(array[..., None, None])  # type: ignore[arg-type]
-        return Counts(array)  # type: ignore[arg-type]
+            return Counts(array[..., None, None])
+        return Counts(array)
 
 
 def exact_pieces(terms: FloatArray, n_rows: int, pieces: int) -> list[FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -66,8 +66,7 @@ class Sets:
         ends = self.ends[start:stop]
         begin = self.ends[start - 1] if start else 0
         codes = self.codes[begin : ends[-1] if ends.size else begin]
-        first, last = np.searchsorted(self.missing, (start, stop))
-        return Sets(self.items, ends - begin, codes, self.missing[first:last] - np.int32(start))
+        return Sets(self.items, ends - begin, codes, _positions_within(self.missing, start, stop))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +114,14 @@ class Column:
     def distinct(self) -> int | None:
         """The number of levels, or None for a numeric column."""
         return None if self.is_number else len(self.levels)
+
+    def find_level(self, value: object) -> Level | None:
+        """Return a value that a user wrote as the column has it, by its value or else by its text; None if it has not.
+
+        ``True`` and 1 are equal in Python, and are still not the same value.
+        """
+        same = [v for v in self.levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
+        return next(iter(same or (v for v in self.levels if str(v) == str(value))), None)
 
     def slice(self, start: int, stop: int) -> Column:
         """Return the rows from ``start`` to ``stop``, with the levels and all that is known of the whole column."""
@@ -176,10 +183,7 @@ class FlagColumn(Column):
 
     def slice(self, start: int, stop: int) -> FlagColumn:
         """Return the rows from ``start`` to ``stop``."""
-        kept = []
-        for rows in (self.true_rows, self.missing_rows):
-            first, last = np.searchsorted(rows, (start, stop))
-            kept.append(rows[first:last] - np.int32(start))
+        kept = (_positions_within(rows, start, stop) for rows in (self.true_rows, self.missing_rows))
         return FlagColumn(self.name, self.reason, self.missing, self.levels, stop - start, *kept)
 
 
@@ -217,6 +221,12 @@ class HashedColumn(Column):
     def slice(self, start: int, stop: int) -> HashedColumn:
         """Return the rows from ``start`` to ``stop``."""
         return HashedColumn(self.name, self.reason, self.missing, self._distinct, self.bits[start:stop])
+
+
+def _positions_within(rows: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
+    """Return the sorted rows that are between ``start`` and ``stop``, counted from ``start``."""
+    first, last = np.searchsorted(rows, (start, stop))
+    return rows[first:last] - np.int32(start)
 
 
 def too_many_values(name: str, distinct: int) -> InputError:
@@ -273,5 +283,23 @@ class Table:
         if self.block is None:
             yield 0, self
             return
-        for start in range(0, self.n_rows, self.block):
-            yield start, self.slice(start, min(start + self.block, self.n_rows), columns)
+        for start, stop in row_spans(self.n_rows, self.block):
+            yield start, self.slice(start, stop, columns)
+
+
+class RowReader(Protocol):
+    """Whatever has the rows of a table: the table itself in memory, or files. It can be pickled."""
+
+    def slice(self, start: int, stop: int, columns: Collection[str]) -> Table:
+        """Return the rows from ``start`` to ``stop`` of some columns."""
+
+
+def row_spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield where blocks of so many rows start and stop; the last may be shorter.
+
+    Examples
+    --------
+    >>> list(row_spans(5, 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return ((start, min(start + size, n_rows)) for start in range(0, n_rows, size))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray, Level
 
 RANK_BINS = 256
+"""The most bins that ranks are counted in: see :func:`rank_variable` for what that costs."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Variable:
         What its codes mean. For two levels the second is the one effects are about: the favourable output, the
         group that is compared with the reference. Empty for a plain number.
     combinations
-        For each level, the value of every part.
+        Of crossed columns: the value of every part, for each level.
     lookup
         From the mixed-radix code of the parts to the position in ``levels``.
     scores
@@ -148,7 +149,7 @@ class Variable:
         return scaled * self.scale + self.centre
 
 
-def oriented(column: Column, first: Level | None = None, second: Level | None = None) -> Variable:
+def level_variable(column: Column, first: Level | None = None, second: Level | None = None) -> Variable:
     """Return the variable of one column with levels; for two levels, ``first`` or ``second`` fixes the order."""
     order = list(range(len(column.levels)))
     if column.kind is Kind.BINARY and (
@@ -163,41 +164,42 @@ def oriented(column: Column, first: Level | None = None, second: Level | None = 
         kind=column.kind,
         parts=(Part(column.name, column.levels),),
         levels=levels,
-        combinations=tuple((v,) for v in levels),
         lookup=tuple(order.index(i) for i in range(len(order))),
         scores=tuple(i / steps for i in range(len(levels))) if scored else (),
         scale=float(steps) if scored else 1.0,
     )
 
 
-def numeric(column: Column) -> Variable:
+def number_variable(column: Column) -> Variable:
     """Return the variable of a plain number, centred at its median and scaled to at most 1."""
-    return _plain_number(Part(column.name, ()), lambda: (block for _, block in number_blocks(column)), column.number)
+    return _centre_number(Part(column.name, ()), lambda: (block for _, block in number_blocks(column)), column.number)
 
 
-def computed(name: str, measure: Measure, table: Table) -> Variable:
+def measure_variable(name: str, measure: Measure, table: Table) -> Variable:
     """Return the variable of a number that is computed from several columns."""
     part = Part(name, (), measure=measure)
     if table.block is not None:
-        return _plain_number(part, lambda: (numbers for _, numbers in part.blocks(table)), Number.REAL)
-    everybody = part.numbers(table)
-    return _plain_number(part, lambda: [everybody], Number.REAL)
+        return _centre_number(part, lambda: (numbers for _, numbers in part.blocks(table)), Number.REAL)
+    everybody = part.numbers(table)  # kept, because a function of the user's own may be slow
+    return _centre_number(part, lambda: [everybody], Number.REAL)
 
 
-def _plain_number(part: Part, blocks: Callable[[], Iterable[FloatArray]], number: Number) -> Variable:
-    def there() -> Iterator[FloatArray]:
+def _centre_number(part: Part, blocks: Callable[[], Iterable[FloatArray]], number: Number) -> Variable:
+    """Return the variable of a number, centred and scaled; ``blocks`` gives the same numbers each time."""
+
+    def present() -> Iterator[FloatArray]:
         return (block[~np.isnan(block)] for block in blocks())
 
-    ends = [(block.size, block.min(), block.max()) for block in there() if block.size]
-    centre = median(there, sum(size for size, _, _ in ends)) if ends else 0.0
+    ends = [(block.size, block.min(), block.max()) for block in present() if block.size]
+    centre = median(present, sum(size for size, _, _ in ends)) if ends else 0.0
     spread = max((float(abs(end - centre)) for _, *both in ends for end in both), default=0.0)
     return Variable(part.column, Kind.NUMERIC, (part,), centre=centre, scale=spread or 1.0, number=number)
 
 
-def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
+def cross_parts(name: str, parts: Sequence[Part], table: Table) -> Variable:
     """Return the variable whose levels are the combinations of the parts' values that occur."""
     sizes = [len(p.levels) for p in parts]
-    if np.prod(np.asarray(sizes, dtype=float)) > 1e6:
+    if np.prod(np.asarray(sizes, dtype=float)) > 1e6:  # as floats, which do not wrap around
         raise InputError(
             f"Crossing {', '.join(p.column for p in parts)} gives {' × '.join(map(str, sizes))} combinations; at most "
             "a million can be told apart. Name fewer attributes, or ones with fewer values."
@@ -223,26 +225,22 @@ def crossed(name: str, parts: Sequence[Part], table: Table) -> Variable:
     )
 
 
-def binned(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Part:
+def cut_column(column: Column, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Part:
     """Return a numeric column in bins: every value its own if they are few, else quantiles of ``rows``."""
     seen = gather_numbers(number_blocks(column), rows)
-    return _cut(Part(column.name, ()), seen, column.number, bins, distinct)
+    return _cut_part(Part(column.name, ()), seen, column.number, bins, distinct)
 
 
-def in_bins(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int, *, distinct: int = 10) -> Variable:
+def cut_variable(
+    variable: Variable, table: Table, rows: NDArray[np.intp], bins: int, *, distinct: int = 10
+) -> Variable:
     """Return a plain number as a variable of bins, in order."""
     seen = gather_numbers(variable.parts[0].blocks(table), rows)
-    part = _cut(variable.parts[0], seen, variable.number, bins, distinct)
-    return replace(
-        variable,
-        parts=(part,),
-        levels=part.levels,
-        combinations=tuple((v,) for v in part.levels),
-        lookup=tuple(range(len(part.levels))),
-    )
+    part = _cut_part(variable.parts[0], seen, variable.number, bins, distinct)
+    return replace(variable, parts=(part,), levels=part.levels, lookup=tuple(range(len(part.levels))))
 
 
-def _cut(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:
+def _cut_part(part: Part, seen: FloatArray, number: Number, bins: int, distinct: int) -> Part:
     """Return a number in bins, given the numbers of the training set, which are sorted on the spot."""
     seen.sort()
     values = smallest_values(seen, distinct + 1)
@@ -280,7 +278,7 @@ def _short(value: Level) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def ranked(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int = RANK_BINS) -> Variable:
+def rank_variable(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int = RANK_BINS) -> Variable:
     """Return the variable with value codes in order and the mid-distribution of ``rows`` as scores.
 
     A number of many values is cut at quantiles: with 256 bins, Spearman's coefficient of the bins differs from that of
@@ -288,7 +286,7 @@ def ranked(variable: Variable, table: Table, rows: NDArray[np.intp], bins: int =
     is coarser.
     """
     if variable.is_number:
-        variable = in_bins(variable, table, rows, bins, distinct=bins)
+        variable = cut_variable(variable, table, rows, bins, distinct=bins)
     counts = variable.counts(table, rows)
     below = np.cumsum(counts) - counts
     scores = (below + counts / 2) / max(counts.sum(), 1) - 0.5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairtest.exceptions import InputError, setting, the, unknown_name
 
 if TYPE_CHECKING:
-    from fairtest.data.table import Table
+    from fairtest.data.table import Column, Table
     from fairtest.types import Level
 
 COLUMN_ITSELF = ""
@@ -56,14 +56,14 @@ class Words:
         columns: dict[str, str] = {}
         groups: dict[str, Mapping[Level, str]] = {}
         for name, given in _mapping("labels", labels).items():
-            levels = table[name].levels  # raises with the nearest names
+            column = table[name]  # raises with the nearest names
             if isinstance(given, str):
                 columns[name] = _text(f"labels[{name!r}]", given)
                 continue
             words = dict(_mapping(f"labels[{name!r}]", given))
             if (own := words.pop(COLUMN_ITSELF, None)) is not None:
                 columns[name] = _text(f"labels[{name!r}]", own)
-            groups[name] = {_level(name, value, levels): _text(f"labels[{name!r}]", w) for value, w in words.items()}
+            groups[name] = {_level(column, value): _text(f"labels[{name!r}]", w) for value, w in words.items()}
         happens: dict[str | None, str] = {}
         if isinstance(outcome, Mapping):
             for name, words_of in outcome.items():
@@ -88,17 +88,16 @@ def _mapping(argument: str, given: object) -> Mapping[str, str | Mapping[object,
     return given
 
 
-def _level(name: str, value: object, levels: tuple[Level, ...]) -> Level:
+def _level(column: Column, value: object) -> Level:
     """Return a value as the column has it."""
-    match = [v for v in levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
-    match = match or [v for v in levels if str(v) == str(value)]
-    if match:
-        return match[0]
-    if not levels:
+    level = column.find_level(value)
+    if level is not None:
+        return level
+    if not column.levels:
         raise InputError(
-            f"{setting('labels', {name: ...})}: the column is numeric, and its values cannot be given words."
+            f"{setting('labels', {column.name: ...})}: the column is numeric, and its values cannot be given words."
         )
-    raise unknown_name("value", value, map(str, levels), hint=f"The labels of column {name!r} name it.")
+    raise unknown_name("value", value, map(str, column.levels), hint=f"The labels of column {column.name!r} name it.")
 
 
 def _text(argument: str, words: object) -> str:

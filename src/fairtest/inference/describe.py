@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
 from fairtest.data.summaries import Target
-from fairtest.data.variables import in_bins
+from fairtest.data.variables import cut_variable
 from fairtest.engine.contract import Rows
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.progress import silent
@@ -48,7 +48,7 @@ class Describer:
         self._by = by
         if by.is_number:
             bins = BOX_BINS if measured.is_number else TABLE_BINS
-            self._by = in_bins(by, source.table, source.holdout.rows(TRAIN), bins)
+            self._by = cut_variable(by, source.table, source.holdout.rows(TRAIN), bins)
         if measured.is_number:
             self._target = Target(by, measured, question.strata, SummaryKind.ROWS)
         else:

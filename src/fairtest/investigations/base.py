@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, UsageError, argument, setting, the
@@ -18,7 +18,7 @@ from fairtest.model.names import Names
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairtest.data.variables import Variable
     from fairtest.model.report import ColumnNote, ErrorNote, LabelSettings
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Investigation(ABC):
     """One thing to find out about the people of a data source.
 
-    The state follows the stages: ``training`` is what :func:`fairtest.train` found, ``results`` what
-    :func:`fairtest.test` made of it; both are None before.
+    It never changes, but for what it remembers: ``training`` is what :func:`fairtest.train` found for it last,
+    ``results`` what :func:`fairtest.test` made of that; both are None before.
     """
 
     kind: ClassVar[str]
@@ -41,10 +41,6 @@ class Investigation(ABC):
     """The output before it was restricted to the people it is about; None where it is about everybody."""
     explained_by: tuple[str, ...] = ()
     """Explanatory attributes that were added to explain what was found without them."""
-    explains: tuple[int, int] | None = None
-    """For an explanation: the number of the run whose groups are asked about again, and how many they are."""
-    notes: tuple[str, ...] = ()
-    """Remarks that the report must have."""
 
     def __init__(
         self,
@@ -98,7 +94,7 @@ class Investigation(ABC):
 
     @property
     def names(self) -> Names:
-        """How the people and what happens to them are spoken of, in the user's words."""
+        """What the report calls columns, groups and people: the user's words, where there are some."""
         words = self.source.words
         return Names(labels=words.groups, people=words.people, columns=words.columns)
 
@@ -116,7 +112,7 @@ class Investigation(ABC):
         """Return how each column was understood and used."""
         return tuple(column_note(self, column) for column in self.source.table.columns.values())
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again, as plain data.
 
         Attributes that were added to explain what was found are not among them.
@@ -144,14 +140,12 @@ class Investigation(ABC):
 
     def conditioned_on(self, names: tuple[str, ...]) -> Investigation:
         """Return the same investigation, untrained, with these explanatory attributes beside those it has."""
-        table = self.source.table
+        taken = {name: "protected" for group in self.groups for name in group}
+        taken |= {name: self.output_role(name) for name in self.outputs}
         for name in names:
-            table[name]  # raises with the nearest names
-        taken = {*self.outputs, *(n for group in self.groups for n in group)}
-        for name in names:
+            self.source.table[name]  # raises with the nearest names
             if name in taken:
-                role = self.output_role(name) if name in self.outputs else "protected"
-                raise _two_roles(name, role, "explanatory")
+                raise _two_roles(name, taken[name], "explanatory")
         copied = copy(self)
         copied.explanatory = tuple(dict.fromkeys((*self.explanatory, *names)))
         copied.explained_by = (*self.explained_by, *(n for n in names if n not in self.explanatory))
@@ -162,13 +156,13 @@ class Investigation(ABC):
         return copied
 
     def require_training(self, call: str) -> Training:
-        """Return what training found, or say that it comes first."""
+        """Return what training found; raise if the investigation is not trained."""
         if self.training is None:
             raise UsageError(f"{call}() needs contexts: call train([...]) on the investigation first.")
         return self.training
 
     def require_results(self, call: str) -> Results:
-        """Return what the test set said, or say that it comes first."""
+        """Return what the test set said; raise if the investigation is not tested."""
         if self.results is None:
             raise UsageError(f"{call}() needs results: call train([...]) and test([...]) on the investigation first.")
         return self.results
@@ -180,9 +174,13 @@ class Investigation(ABC):
             protected = protected_variable(self.source, names)
             chosen = named.get(protected.name, self._usual_metric(protected))
             metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output_kind))
-            contextual = self.contexts_for(protected)
-            questions.append(Question(protected, self.output, self.strata, metric, contextual, self.everyone))
+            questions.append(self._question(protected, metric))
         return tuple(questions)
+
+    def _question(self, protected: Variable, metric: Metric) -> Question:
+        """Return the question about one protected attribute."""
+        contextual = self.contexts_for(protected)
+        return Question(protected, self.output, self.strata, metric, contextual, self.everyone)
 
     def _usual_metric(self, protected: Variable) -> Metric | None:  # noqa: ARG002 - for others to say
         """Return the metric where the user names none and the kinds alone should not decide."""
@@ -204,22 +202,18 @@ class Investigation(ABC):
         return named
 
     def _check_roles(self) -> None:
-        table = self.source.table
-        protected = {n for group in self.groups for n in group}
+        """Raise if a column does not exist, or has two roles."""
+        protected = {name for group in self.groups for name in group}
         for name in (*protected, *self.explanatory, *(self.contextual or ()), *self.exclude):
-            table[name]  # raises with the nearest names
-        roles: dict[str, str] = {}
-        named: list[tuple[str, Iterable[str]]] = [
-            ("protected", protected),
-            *((self.output_role(name), (name,)) for name in sorted(self.outputs)),
-            ("explanatory", self.explanatory),
-            ("exclude", self.exclude),
-        ]
-        for role, names in named:
-            for name in names:
-                if name in roles:
-                    raise _two_roles(name, roles[name], role)
-                roles[name] = role
+            self.source.table[name]  # raises with the nearest names
+        roles = dict.fromkeys(protected, "protected")
+        others = [(name, self.output_role(name)) for name in sorted(self.outputs)]
+        others += [(name, "explanatory") for name in self.explanatory] + [(name, "exclude") for name in self.exclude]
+        for name, role in others:
+            if name in roles:
+                raise _two_roles(name, roles[name], role)
+            roles[name] = role
+        # a protected attribute may be a context for the other ones, everything else has one role
         for name in self.contextual or ():
             if roles.get(name, "protected") != "protected":
                 raise _two_roles(name, roles[name], "contextual")

@@ -10,6 +10,8 @@ from fairtest.investigations.base import Investigation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.model.results import Training
+
 
 def as_batch(investigations: Investigation | Sequence[Investigation]) -> list[Investigation]:
     """Return the investigations as a list, all on the same source."""
@@ -34,11 +36,11 @@ def title_in(batch: Sequence[Investigation], investigation: Investigation) -> st
     return f"Investigation {place} of {len(batch)} ({investigation.title})"
 
 
-def check_trained_together(batch: Sequence[Investigation]) -> None:
-    """Raise if a context of one investigation speaks of the output of another."""
-    for each in batch:
+def check_trained_together(batch: Sequence[Investigation], trainings: Sequence[Training]) -> None:
+    """Raise if a context of one investigation uses the output of another."""
+    for each, training in zip(batch, trainings, strict=True):
         others = frozenset[str]().union(*(o.outputs for o in batch if o is not each))
-        for found in each.require_training("test").found:
+        for found in training.found:
             for context in found.contexts:
                 if shared := context.columns & others:
                     raise UsageError(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.labels import label_columns, labels_of
 from fairtest.data.source import DataSource
 from fairtest.data.variables import Part, Variable
-from fairtest.exceptions import InputError, in_python, the
+from fairtest.exceptions import InputError, in_python
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.question import Question
+from fairtest.model.plans import check_whole
 from fairtest.model.report import ColumnNote, LabelSettings
 from fairtest.types import Kind, SummaryKind
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from fairtest.data.labels import Labels
     from fairtest.investigations.base import Metrics
+    from fairtest.metrics.registry import Metric
 
 TOP_K = 35
+"""How many labels are kept in each context, as in the paper's image tagger."""
 MIN_PEOPLE = 10
 
 
@@ -95,8 +98,8 @@ class Discovery(Investigation):
         metrics: Metrics = None,
         exclude: str | Sequence[str] | None = None,
     ) -> None:
-        self.top_k = _at_least_one("top_k", top_k)
-        self.min_people = _at_least_one("min_people", min_people)
+        self.top_k = check_whole("top_k", top_k, "Discovery")
+        self.min_people = check_whole("min_people", min_people, "Discovery")
         self.separator = separator
         self._columns: tuple[str, ...] = ()
         if isinstance(source, DataSource):
@@ -123,37 +126,32 @@ class Discovery(Investigation):
         missing = int(self.labels.missing.size)
         return (*others, ColumnNote(self.output_name, "labels", "output", reason, missing))
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again; the output is all of its columns."""
         own = {"top_k": self.top_k, "separator": self.separator, "min_people": self.min_people}
         return {**super().arguments(), "output": self.output.columns, **own}
 
     def _output(self) -> Variable:
+        if not len(self.labels):
+            raise InputError(f"The output {self.output_name!r} holds no labels. Name another column.")
         parts = tuple(Part(column, ()) for column in self._columns)
         return Variable(self.output_name, Kind.CATEGORICAL, parts, levels=self.labels.names)
 
-    def _questions(self, metrics: Metrics) -> tuple[Question, ...]:
-        if not len(self.labels):
-            raise InputError(f"The output {self.output_name!r} holds no labels. Name another column.")
-        questions = super()._questions(metrics)
-        for question in questions:
-            if question.metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):
-                raise InputError(
-                    f"The metric {question.metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK"
-                    f"{in_python(', or a metric of your own of counts')}."
-                )
-        return tuple(
-            LabelQuestion(
-                q.protected,
-                q.output,
-                q.strata,
-                q.metric,
-                q.contextual,
-                labels=self.labels,
-                top_k=self.top_k,
-                min_people=self.min_people,
+    def _question(self, protected: Variable, metric: Metric) -> LabelQuestion:
+        if metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):
+            raise InputError(
+                f"The metric {metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK"
+                f"{in_python(', or a metric of your own of counts')}."
             )
-            for q in questions
+        return LabelQuestion(
+            protected,
+            self.output,
+            self.strata,
+            metric,
+            self.contexts_for(protected),
+            labels=self.labels,
+            top_k=self.top_k,
+            min_people=self.min_people,
         )
 
 
@@ -165,11 +163,3 @@ def _check(source: DataSource) -> None:
             "Discovery cannot be put to a reusable test set (reuse=True): the answers about many labels would tell too "
             "much of it. Use disjoint test sets (reuse=False), or Testing of the labels you suspect."
         )
-
-
-def _at_least_one(argument: str, value: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-        raise InputError(
-            f"{the(argument, 'of Discovery')} must be a whole number of at least 1. Got {value!r} instead."
-        )
-    return int(value)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.exceptions import InputError, argument, setting, the
 from fairtest.investigations.base import Investigation
-from fairtest.investigations.errors import by_error
-from fairtest.investigations.notions import by_notion, named_notion
-from fairtest.investigations.profiles import Pair
+from fairtest.investigations.errors import profile_error
+from fairtest.investigations.notions import find_notion, profile_notion
+from fairtest.investigations.predictions import Prediction
 from fairtest.metrics.choice import unsigned_metric
 from fairtest.model.names import level_words
 from fairtest.model.report import ErrorNote
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.data.variables import Variable
     from fairtest.investigations.base import Metrics
-    from fairtest.investigations.profiles import Profile
+    from fairtest.investigations.predictions import Profile
     from fairtest.metrics.registry import Metric
     from fairtest.model.names import Names
 
@@ -109,15 +109,15 @@ class ErrorProfiling(Investigation):
         self.ground_truth = ground_truth
         self.error: str | None = None
         self.asked_error = error
-        self.notion = None if notion is None else named_notion(notion)
+        self.notion = None if notion is None else find_notion(notion)
         super().__init__(source, protected, output, contextual, explanatory, metrics, exclude)
 
     def _output(self) -> Variable:
-        both = Pair.of(self.source, self.output_name, self.ground_truth)
+        prediction = Prediction.of(self.source, self.output_name, self.ground_truth)
         if self.notion is not None:
-            self.profile = by_notion(both, self.notion)
+            self.profile = profile_notion(prediction, self.notion)
         else:
-            self.error, self.profile = by_error(both, self.asked_error)
+            self.error, self.profile = profile_error(prediction, self.asked_error)
         self.implied = self.profile.given
         self.everyone = self.profile.everyone
         return self.profile.variable
@@ -155,7 +155,7 @@ class ErrorProfiling(Investigation):
             among=None if among is None else (among.value, among.other),
         )
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again; a function is no data, and only named."""
         given = {"error": self.asked_error, "notion": self.notion}
         if callable(self.asked_error):

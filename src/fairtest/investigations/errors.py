@@ -10,108 +10,107 @@ import numpy as np
 
 from fairtest.data import measures
 from fairtest.data.measures import Measure
-from fairtest.data.streaming.blocks import find_range, number_blocks
-from fairtest.data.variables import Part, Variable, computed
+from fairtest.data.streaming.blocks import find_range, number_blocks, range_of_blocks
+from fairtest.data.variables import Part, Variable, measure_variable
 from fairtest.exceptions import InputError, in_python, setting, unknown_name, unquoted
-from fairtest.investigations.predicted_labels import (
+from fairtest.investigations.predictions import (
     CORRECT,
     FALSE_NEGATIVE,
     FALSE_POSITIVE,
     INCORRECT,
     JUDGEMENTS,
-    judged,
-    pair,
-    pair_words,
-    positive_of,
-    same,
+    Profile,
+    same_label,
 )
-from fairtest.investigations.profiles import Profile
 from fairtest.investigations.roles import MOST_LEVELS
-from fairtest.model.names import column_words, level_words
+from fairtest.model.names import OutcomeWords, column_words, level_words
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fairtest.data.table import Column, Table
-    from fairtest.investigations.predicted_labels import Labels
-    from fairtest.investigations.profiles import Among, Pair
+    from fairtest.investigations.predictions import Among, Prediction
     from fairtest.types import Level
 
     StandIns: TypeAlias = tuple[Level, ...] | None
+    MakeProfile: TypeAlias = Callable[[Prediction, str], Profile]
 
 OwnError: TypeAlias = Callable[[Any, Any], Any]
 
 OWN_MEANING = "computed from {predicted} and {truth} by a function of this project’s own"
 
 
-def default_error(both: Pair) -> str:
+def default_error(prediction: Prediction) -> str:
     """Return the error that fits the kinds of the two columns."""
-    if not both.prediction.is_number and not both.truth.is_number:
+    if prediction.has_labels:
         return "class"
-    return "brier" if both.are_probabilities else "absolute"
+    return "brier" if prediction.are_probabilities else "absolute"
 
 
-def by_error(both: Pair, error: str | OwnError | None) -> tuple[str, Profile]:
-    """Return the name of an error and what it measures; by default, that of the kinds of the columns."""
+def profile_error(prediction: Prediction, error: str | OwnError | None) -> tuple[str, Profile]:
+    """Return the name of an error and its profile; without a name, those of the error that fits the columns."""
     if callable(error):
         name = getattr(error, "__name__", "")
         name = name.replace("_", " ") if name.isidentifier() else "own error"
-        return name, _own(both, name, error)
-    chosen = plain_name(error) if error is not None else default_error(both)
+        return name, _own_error(prediction, name, error)
+    chosen = plain_name(error) if error is not None else default_error(prediction)
     chosen = {"logloss": "log-loss", "mae": "absolute", "mse": "squared"}.get(chosen, chosen)
     if chosen not in ERRORS:
         raise unknown_name("error", error, ERRORS, hint=in_python("A function of (prediction, truth) is possible too."))
-    return chosen, ERRORS[chosen](both)
+    return chosen, ERRORS[chosen](prediction, setting("error", chosen))
 
 
-def _class(both: Pair) -> Profile:
-    labels = both.labels(setting("error", "class"))
-    name = f"error of {both.prediction.name}"
-    if len(labels.known) != 2:
-        variable = varying(right_or_wrong(both, labels, (CORRECT, INCORRECT)), name)
-        return Profile(variable, name, both.name_columns("whether {predicted} is {truth}"), outcomes=JUDGEMENTS)
-    negative, positive = labels.negative_and_positive(both.source, setting("error", "class"))
+def _class(prediction: Prediction, wanted: str) -> Profile:
+    name = f"error of {prediction.name}"
+    if len(prediction.labels(wanted)) != 2:
+        variable = check_varies(prediction.judge_right((CORRECT, INCORRECT)), name)
+        return Profile(variable, name, prediction.name_columns("whether {predicted} is {truth}"), outcomes=JUDGEMENTS)
+    negative, positive = prediction.negative_and_positive(wanted)
 
     def judgement(predicted: Level, truth: Level) -> str:
-        if same(predicted, truth):
+        if same_label(predicted, truth):
             return CORRECT
-        return FALSE_POSITIVE if same(truth, negative) else FALSE_NEGATIVE
+        return FALSE_POSITIVE if same_label(truth, negative) else FALSE_NEGATIVE
 
-    order = (CORRECT, FALSE_POSITIVE, FALSE_NEGATIVE)
-    variable = varying(judged(name, labels, judgement, both.source, order), name)
-    return Profile(variable, name, mistakes_of(both, positive), positive=positive, outcomes=JUDGEMENTS)
-
-
-def mistakes_of(both: Pair, positive: Level) -> str:
-    """Return what the two mistakes are."""
-    predicted = f"{column_words(both.prediction.name)} = {level_words(positive)}"
-    return f"a false positive is {predicted} where {column_words(both.truth.name)} is not, a false negative the reverse"
+    variable = prediction.judge(name, judgement, (CORRECT, FALSE_POSITIVE, FALSE_NEGATIVE))
+    meaning = explain_mistakes(prediction, positive)
+    return Profile(check_varies(variable, name), name, meaning, positive=positive, outcomes=JUDGEMENTS)
 
 
-def right_or_wrong(both: Pair, labels: Labels, order: tuple[str, str]) -> Variable:
-    """Return whether each prediction is the truth; effects are about the second of ``order``."""
-
-    def judgement(predicted: Level, truth: Level) -> str:
-        return CORRECT if same(predicted, truth) else INCORRECT
-
-    return judged(f"error of {both.prediction.name}", labels, judgement, both.source, order)
+def explain_mistakes(prediction: Prediction, positive: Level) -> str:
+    """Return what a false positive and a false negative are."""
+    predicted, truth = (column_words(c.name) for c in prediction.columns)
+    wrong = f"{predicted} = {level_words(positive)}"
+    return f"a false positive is {wrong} where {truth} is not, a false negative the reverse"
 
 
-def _confusion(both: Pair) -> Profile:
-    name = f"{both.prediction.name} → {both.truth.name}"
-    variable = judged(name, both.labels(setting("error", "confusion")), pair, both.source)
+def _confusion(prediction: Prediction, wanted: str) -> Profile:
+    name = f"{prediction.name} → {prediction.truth.name}"
+    prediction.labels(wanted)  # raises where there are none
+    variable = prediction.judge(name, _cell)
     if len(variable.levels) > MOST_LEVELS:
         raise InputError(
-            f"{setting('error', 'confusion')} makes {len(variable.levels):,} pairs of prediction and truth; at most "
-            f"{MOST_LEVELS} can be compared. Use {setting('error', 'class')}, or group the labels."
+            f"{wanted} makes {len(variable.levels):,} pairs of prediction and truth; at most {MOST_LEVELS} can be "
+            f"compared. Use {setting('error', 'class')}, or group the labels."
         )
-    columns = (both.prediction, both.truth)
-    outcomes = {pair(p, t): pair_words(columns, (p, t)) for p in columns[0].levels for t in columns[1].levels}
-    meaning = both.name_columns("the pair of {predicted} and {truth}")
-    return Profile(varying(variable, name), name, meaning, outcomes=outcomes)
+    predicted, truth = (column_words(c.name) for c in prediction.columns)
+    outcomes = {}
+    for p in prediction.predicted.levels:
+        for t in prediction.truth.levels:
+            words = f"{predicted} = {level_words(p)} and {truth} = {level_words(t)}"
+            outcomes[_cell(p, t)] = OutcomeWords(f"have {words}", f"the share with {words}")
+    meaning = prediction.name_columns("the pair of {predicted} and {truth}")
+    return Profile(check_varies(variable, name), name, meaning, outcomes=outcomes)
 
 
-def varying(variable: Variable, subject: str, among: Among | None = None) -> Variable:
-    """Return the variable, or say that there is nothing to compare."""
+def _cell(predicted: Level, truth: Level) -> str:
+    """Return the name of a cell of the confusion matrix."""
+    return f"{predicted} → {truth}"
+
+
+def check_varies(variable: Variable, subject: str, among: Among | None = None) -> Variable:
+    """Return the variable; raise if it has only one level, so that there is nothing to compare."""
     if len(variable.levels) < 2:
         who = "everybody" if among is None else f"everybody with {among.column} = {among.value!r}"
         what = f"it is {variable.levels[0]!r} for {who}" if variable.levels else f"there is nobody it is about ({who})"
@@ -120,49 +119,58 @@ def varying(variable: Variable, subject: str, among: Among | None = None) -> Var
 
 
 def _number_error(
-    words: str, function: OwnError, meaning: str, average: str | None = None
-) -> Callable[[Pair], Profile]:
-    def profile(both: Pair) -> Profile:
-        stand_ins = tuple(_as_numbers(c, setting("error", words)) for c in (both.prediction, both.truth))
-        name = f"{words} error of {both.prediction.name}"
-        return replace(number_profile(both, name, meaning, function, stand_ins), average=average)
+    title: str, function: OwnError, meaning: str, *, average: str | None = None, of_probabilities: bool = False
+) -> MakeProfile:
+    """Return a function that makes the profile of an error that is a number."""
+
+    def profile(prediction: Prediction, wanted: str) -> Profile:
+        stand_ins = (_probability_and_event if of_probabilities else _both_numbers)(prediction, wanted)
+        made = number_profile(prediction, f"{title} of {prediction.name}", meaning, function, stand_ins)
+        return replace(made, average=average)
 
     return profile
 
 
-def _as_numbers(column: Column, wanted: str) -> StandIns:
+def _both_numbers(prediction: Prediction, wanted: str) -> tuple[StandIns, StandIns]:
+    return _as_numbers(prediction.predicted, wanted), _as_numbers(prediction.truth, wanted)
+
+
+def _probability_and_event(prediction: Prediction, wanted: str) -> tuple[StandIns, StandIns]:
+    """Return the prediction as probabilities and the truth as 0 and 1."""
+    predicted = _as_numbers(prediction.predicted, wanted)
+    numbers = find_range(prediction.predicted) if predicted is None else predicted
+    low, high = min(numbers), max(numbers)
+    if low < 0 or high > 1:
+        raise InputError(
+            f"{wanted} needs probabilities, and {prediction.name!r} runs from {low:g} to {high:g}. They must "
+            "be between 0 and 1."
+        )
+    return predicted, zero_or_one(prediction, wanted)
+
+
+def _as_numbers(column: Column, wanted: str) -> tuple[float, ...] | None:
     """Return what stands for the levels of a column where numbers are needed; None for a numeric one."""
     if column.is_number:
         return None
-    if not all(isinstance(v, (bool, int, float)) for v in column.levels):
+    numbers = _level_numbers(column)
+    if numbers is None:
         shown = ", ".join(repr(v) for v in column.levels[:5])
         raise InputError(
             f"{wanted} needs numbers, and {column.name!r} is {column.kind.value} ({column.reason}): {shown}. For "
             f"labels use {setting('error', 'class')} or {setting('error', 'confusion')}."
         )
-    return tuple(float(v) for v in column.levels)  # type: ignore[arg-type]
+    return numbers
 
 
-def _probability_error(words: str, name: str, function: OwnError, meaning: str) -> Callable[[Pair], Profile]:
-    def profile(both: Pair) -> Profile:
-        wanted = setting("error", words)
-        predicted = _as_numbers(both.prediction, wanted)
-        numbers = find_range(both.prediction) if predicted is None else np.asarray(predicted, dtype=float)
-        low, high = np.min(numbers), np.max(numbers)
-        if low < 0 or high > 1:
-            raise InputError(
-                f"{wanted} needs probabilities, and {both.prediction.name!r} runs from {low:g} to {high:g}. They must "
-                "be between 0 and 1."
-            )
-        stand_ins = (predicted, zero_or_one(both, wanted))
-        return number_profile(both, f"{name} of {both.prediction.name}", meaning, function, stand_ins)
-
-    return profile
+def _level_numbers(column: Column) -> tuple[float, ...] | None:
+    """Return the levels of a column as numbers, or None where one of them is no number."""
+    numbers = [float(v) for v in column.levels if isinstance(v, bool | int | float)]
+    return tuple(numbers) if len(numbers) == len(column.levels) else None
 
 
-def zero_or_one(both: Pair, wanted: str) -> StandIns:
+def zero_or_one(prediction: Prediction, wanted: str) -> StandIns:
     """Return the truth as 0 and 1, 1 for the positive value."""
-    truth = both.truth
+    truth = prediction.truth
     if truth.is_number:
         if not all(np.isin(block[~np.isnan(block)], (0, 1)).all() for _, block in number_blocks(truth)):
             raise InputError(
@@ -174,46 +182,46 @@ def zero_or_one(both: Pair, wanted: str) -> StandIns:
     if len(truth.levels) != 2:
         shown = ", ".join(repr(v) for v in truth.levels[:5])
         raise InputError(f"{wanted} needs a {unquoted('ground_truth')} of two values. {truth.name!r} has {shown}.")
-    positive = positive_of(both.source, both.prediction, truth, truth.levels)
+    positive = prediction.positive_label(truth.levels)
     return tuple(float(v == positive) for v in truth.levels)
 
 
-def number_profile(both: Pair, name: str, meaning: str, function: OwnError, stand_ins: tuple[StandIns, ...]) -> Profile:
-    """Return an error that is a number, computed from prediction and truth."""
-    measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
-    variable = computed(name, measure, both.source.table)
-    blocks = (numbers[~np.isnan(numbers)] for _, numbers in variable.parts[0].blocks(both.source.table))
-    ends = {float(end) for numbers in blocks if numbers.size for end in (numbers.min(), numbers.max())}
-    if not ends:
+def number_profile(
+    prediction: Prediction, name: str, meaning: str, function: OwnError, stand_ins: tuple[StandIns, ...]
+) -> Profile:
+    """Return the profile of an error that is a number, computed from prediction and truth."""
+    measure = Measure((prediction.name, prediction.truth.name), function, stand_ins)
+    variable = measure_variable(name, measure, prediction.source.table)
+    ends = range_of_blocks(variable.parts[0].blocks(prediction.source.table))
+    if ends is None:
         raise InputError(
-            f"Nobody has both {both.prediction.name!r} and {both.truth.name!r}: there is no error to profile."
+            f"Nobody has both {prediction.name!r} and {prediction.truth.name!r}: there is no error to profile."
         )
-    if len(ends) == 1:
-        raise InputError(f"The {name} is {ends.pop():g} for everybody. There is nothing to profile.")
-    return Profile(variable, name, both.name_columns(meaning))
+    if ends[0] == ends[1]:
+        raise InputError(f"The {name} is {ends[0]:g} for everybody. There is nothing to profile.")
+    return Profile(variable, name, prediction.name_columns(meaning))
 
 
-def _own(both: Pair, name: str, function: OwnError) -> Profile:
-    """Return an error of the user's own, after trying it out."""
-    columns = (both.prediction, both.truth)
-    stand_ins = tuple(_as_numbers(c, "error") if _is_number(c) else c.levels for c in columns)
-    measure = Measure((both.prediction.name, both.truth.name), function, stand_ins)
-    seen = [_judged(measure, block) for _, block in both.source.table.blocks(measure.columns)]
-    title = f"{name} of {both.prediction.name}"
+def _own_error(prediction: Prediction, name: str, function: OwnError) -> Profile:
+    """Return the profile of an error that a function of the user's own computes, after trying it out."""
+    stand_ins = tuple(None if c.is_number else _level_numbers(c) or c.levels for c in prediction.columns)
+    measure = Measure((prediction.name, prediction.truth.name), function, stand_ins)
+    seen = [_judge_alone(measure, block) for _, block in prediction.source.table.blocks(measure.columns)]
+    title = f"{name} of {prediction.name}"
     if any(found.dtype != bool for found in seen):
-        return number_profile(both, title, OWN_MEANING, function, stand_ins)
+        return number_profile(prediction, title, OWN_MEANING, function, stand_ins)
     part = Part(title, (False, True), (0.5,), measure)
     levels = tuple(bool(v) for v in np.unique(np.concatenate(seen)))
-    variable = Variable(title, Kind.BINARY, (part,), levels, tuple((v,) for v in levels), (0, 1), (0.0, 1.0))
-    return Profile(varying(variable, title), title, both.name_columns(OWN_MEANING))
+    variable = Variable(title, Kind.BINARY, (part,), levels, lookup=(0, 1), scores=(0.0, 1.0))
+    return Profile(check_varies(variable, title), title, prediction.name_columns(OWN_MEANING))
 
 
-def _judged(measure: Measure, table: Table) -> Any:
+def _judge_alone(measure: Measure, table: Table) -> NDArray[Any]:
     """Return the different answers of the user's function, after checking that it judges each person alone."""
     known = measure.known(table)
-    found = _tried(measure.function, measure.arguments(table, known), int(known.sum()))
+    found = _try_function(measure.function, measure.arguments(table, known), int(known.sum()))
     half = known & (np.arange(table.n_rows) % 2 == 0)
-    again = _tried(measure.function, measure.arguments(table, half), int(half.sum()))
+    again = _try_function(measure.function, measure.arguments(table, half), int(half.sum()))
     if not np.array_equal(found[half[known]], again):
         raise InputError(
             "The error function must look at each person by themselves: asked about half of the people, it gives other "
@@ -222,11 +230,7 @@ def _judged(measure: Measure, table: Table) -> Any:
     return np.unique(found) if found.dtype == bool else found[:0]
 
 
-def _is_number(column: Column) -> bool:
-    return column.is_number or all(isinstance(v, (bool, int, float)) for v in column.levels)
-
-
-def _tried(function: OwnError, arguments: list[Any], people: int) -> Any:
+def _try_function(function: OwnError, arguments: list[NDArray[Any]], people: int) -> NDArray[Any]:
     """Return what the user's function makes of some people: numbers, or True and False."""
     try:
         found = np.asarray(function(*arguments))
@@ -246,34 +250,30 @@ def _tried(function: OwnError, arguments: list[Any], people: int) -> Any:
     return found
 
 
-ERRORS: dict[str, Callable[[Pair], Profile]] = {
+ERRORS: dict[str, MakeProfile] = {
     "absolute": _number_error(
-        "absolute",
+        "absolute error",
         measures.absolute,
         "how far {predicted} is from {truth}, in either direction",
         average="is off by",
     ),
     "squared": _number_error(
-        "squared",
-        measures.squared,
-        "the square of {predicted} minus {truth}, in which large errors weigh more",
+        "squared error", measures.squared, "the square of {predicted} minus {truth}, in which large errors weigh more"
     ),
     "signed": _number_error(
-        "signed",
-        measures.signed,
-        "{predicted} minus {truth}, above 0 where the prediction is too high",
+        "signed error", measures.signed, "{predicted} minus {truth}, above 0 where the prediction is too high"
     ),
-    "log-loss": _probability_error(
-        "log-loss",
+    "log-loss": _number_error(
         "log-loss",
         measures.log_loss,
         "minus the logarithm of the probability that {predicted} gave to what happened",
+        of_probabilities=True,
     ),
-    "brier": _probability_error(
-        "brier",
+    "brier": _number_error(
         "Brier score",
-        measures.brier,
+        measures.squared,
         "the square of how far the probability {predicted} is from what happened (0 or 1)",
+        of_probabilities=True,
     ),
     "class": _class,
     "confusion": _confusion,

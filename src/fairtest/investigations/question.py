@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.summaries import Target
-from fairtest.data.variables import RANK_BINS, Variable, ranked
+from fairtest.data.variables import RANK_BINS, Variable, rank_variable
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -54,5 +54,5 @@ class Question:
         protected, output = self.protected, self.output
         if self.metric.summary is SummaryKind.RANKS:
             rows = source.holdout.rows(TRAIN)
-            protected, output = (ranked(v, source.table, rows, bins) for v in (protected, output))
+            protected, output = (rank_variable(v, source.table, rows, bins) for v in (protected, output))
         return Target(protected, output, self.strata, summary, order)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import count_levels, find_range
-from fairtest.data.variables import Part, Variable, binned, crossed, numeric, oriented
+from fairtest.data.variables import Part, Variable, cross_parts, cut_column, level_variable, number_variable
 from fairtest.exceptions import InputError, argument, setting
 from fairtest.types import Kind
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from fairtest.types import Level
 
 STRATUM_BINS = 5
+"""An explanatory number is cut into fifths of the training set: finer strata would hold too few people."""
 MOST_STRATA = 1000
 MOST_LEVELS = 100
+"""The most groups, or output values, that are compared: more would not be read, and have few people each."""
 
 
 def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -35,30 +37,29 @@ def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
     """Return a protected attribute; several names are crossed into one."""
-    columns = [_varying(source, name, "protected attribute") for name in names]
-    if len(columns) == 1:
-        column = columns[0]
-        if column.kind is Kind.NUMERIC:
-            return numeric(column)
-        few_levels(column, "protected attribute")
-        return oriented(column, first=reference_group(source, column))
+    columns = [_varying_column(source, name, "protected attribute") for name in names]
+    alone = columns[0] if len(columns) == 1 else None
+    if alone is not None and alone.is_number:
+        return number_variable(alone)
     for column in columns:
-        if column.kind is Kind.NUMERIC:
+        if column.is_number:
             raise InputError(
                 f"The protected attributes {', '.join(names)} cannot be crossed: {column.name!r} is numeric. Cross "
                 "attributes with levels, or give the number in a few bins as a column of its own."
             )
-        few_levels(column, "protected attribute")
-    return crossed(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
+        check_few_levels(column, "protected attribute")
+    if alone is not None:
+        return level_variable(alone, first=reference_group(source, alone))
+    return cross_parts(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 
 def output_variable(source: DataSource, name: str) -> Variable:
     """Return the output."""
-    column = _varying(source, name, "output")
+    column = _varying_column(source, name, "output")
     if column.kind is Kind.NUMERIC:
-        return numeric(column)
-    few_levels(column, "output")
-    return oriented(column, second=favourable_value(source, column))
+        return number_variable(column)
+    check_few_levels(column, "output")
+    return level_variable(column, second=favourable_value(source, column))
 
 
 def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | None:
@@ -67,12 +68,12 @@ def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | No
         return None
     parts: list[Part] = []
     for name in names:
-        column = usable(source, name, "explanatory attribute")
+        column = usable_column(source, name, "explanatory attribute")
         if column.kind is Kind.NUMERIC:
-            parts.append(binned(column, source.holdout.rows(TRAIN), STRATUM_BINS))
+            parts.append(cut_column(column, source.holdout.rows(TRAIN), STRATUM_BINS))
         else:
             parts.append(Part(name, column.levels))
-    strata = crossed(", ".join(names), parts, source.table)
+    strata = cross_parts(", ".join(names), parts, source.table)
     if len(strata.levels) > MOST_STRATA:
         raise InputError(
             f"The explanatory attributes {', '.join(names)} divide people into {len(strata.levels):,} strata; at most "
@@ -87,11 +88,11 @@ def favourable_value(source: DataSource, column: Column) -> Level | None:
         return None
     if column.name in source.favourable:
         return source.favourable[column.name]
-    return value_effects_are_about(column.levels, _level_counts(column))
+    return choose_event(column.levels, _level_counts(column))
 
 
-def value_effects_are_about(levels: Sequence[Level], people: Sequence[int]) -> Level:
-    """Return the one of two values that effects are about where none is declared: True or 1, else the rarer one.
+def choose_event(levels: Sequence[Level], people: Sequence[int]) -> Level:
+    """Return the value that effects are about, where neither is declared: True or 1, else the rarer one.
 
     Ties go to the first.
     """
@@ -118,7 +119,7 @@ def _level_counts(column: Column) -> tuple[int, int]:
     return first, second
 
 
-def usable(source: DataSource, name: str, role: str) -> Column:
+def usable_column(source: DataSource, name: str, role: str) -> Column:
     """Return a column that has values and is not an identifier."""
     column = source.table[name]
     if column.kind is Kind.IDENTIFIER:
@@ -131,8 +132,8 @@ def usable(source: DataSource, name: str, role: str) -> Column:
     return column
 
 
-def _varying(source: DataSource, name: str, role: str) -> Column:
-    column = usable(source, name, role)
+def _varying_column(source: DataSource, name: str, role: str) -> Column:
+    column = usable_column(source, name, role)
     if column.constant:
         value = column.number.to_level(find_range(column)[0]) if column.is_number else column.levels[0]
         raise InputError(
@@ -141,7 +142,7 @@ def _varying(source: DataSource, name: str, role: str) -> Column:
     return column
 
 
-def few_levels(column: Column, role: str) -> None:
+def check_few_levels(column: Column, role: str) -> None:
     """Raise if a column has too many levels to be compared."""
     if len(column.levels) > MOST_LEVELS:
         raise InputError(

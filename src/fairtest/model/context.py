@@ -79,7 +79,7 @@ class Predicate:
         if self.column != other.column:
             return False
         if self.op is not other.op:
-            return self.op is Op.IS and other.op is Op.IN and self.value in other.value  # type: ignore[operator]
+            return self.op is Op.IS and isinstance(other.value, tuple) and self.value in other.value
         if self.op is Op.AT_MOST:
             return self.rank <= other.rank
         if self.op is Op.ABOVE:
@@ -162,7 +162,7 @@ class Context:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The attributes the context speaks of."""
+        """The attributes that the context has conditions on."""
         return frozenset(p.column for p in self.predicates)
 
     def contains(self, other: Context) -> bool:

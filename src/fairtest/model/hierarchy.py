@@ -1,4 +1,4 @@
-"""Which context hangs under which: the tree a page shows."""
+"""Which context is inside which: the tree that a page shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Finding | Tested
 MOST_WITHOUT_TREE = 20
-"""So many significant contexts are hung up beside the findings where no guided tree was grown."""
+"""How many significant contexts stand beside the findings where no guided tree was grown."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class Names:
         return ", ".join(self.pair(name, value) for name, value in values.items())
 
     def number_of(self, number: int) -> str:
-        """Return so many people: ``1,200 applicants``, ``1 person``."""
+        """Return a number of people in words: ``1,200 applicants``, ``1 person``."""
         one = number == 1 and self.people == "people"
         return f"{count(number)} {'person' if one else self.people}"
 

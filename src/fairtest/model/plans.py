@@ -61,11 +61,18 @@ class PlanOption:
     paper: str | float | None = None
 
 
-def _described(
-    kind: type, words: str, details: str = "", *, choices: tuple[str, ...] = (), paper: str | float | None = None
-) -> dict[str, Any]:
-    """Return what a field of a plan says of itself; ``paper`` is its default in the paper's preset, if another."""
-    return {"type": kind, "help": words, "details": details or words, "choices": choices, "paper": paper}
+def _option(
+    default: Any,
+    help: str,  # noqa: A002 - what it is called in PlanOption, and on the command line
+    details: str = "",
+    *,
+    kind: type[str] | type[int] | type[float] = str,
+    choices: tuple[str, ...] = (),
+    paper: str | float | None = None,
+) -> Any:
+    """Return the field of a plan that describes itself: see :class:`PlanOption`."""
+    described = {"type": kind, "help": help, "details": details or help, "choices": choices, "paper": paper}
+    return field(default=default, metadata=described)
 
 
 @dataclass(frozen=True)
@@ -113,14 +120,7 @@ class Plan:
                 raise InputError(f"{the(option.name)} must be one of {allowed}. Got {value!r} instead.")
             elif option.type is int:
                 # numbers of other libraries are welcome, and become numbers of Python: reports are stored as JSON
-                object.__setattr__(self, option.name, self._whole(option.name, value))
-
-    def _whole(self, name: str, value: Any) -> int:
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-            raise InputError(
-                f"{the(name, f'of {self.call}')} must be a whole number of at least 1. Got {value!r} instead."
-            )
-        return int(value)
+                object.__setattr__(self, option.name, check_whole(option.name, value, self.call))
 
 
 @dataclass(frozen=True)
@@ -138,82 +138,62 @@ class TrainingPlan(Plan):
 
     call: ClassVar[str] = "train"
 
-    max_depth: int = field(
-        default=5,
-        metadata=_described(
-            int,
-            "The most conditions that make a group.",
-            "The most cuts between the whole population and a context.",
-        ),
+    max_depth: int = _option(
+        5,
+        "The most conditions that make a group.",
+        "The most cuts between the whole population and a context.",
+        kind=int,
     )
-    min_size: int = field(
-        default=100,
-        metadata=_described(
-            int,
-            "The fewest people of the whole table a group may have.",
-            "The fewest people a context may have in the whole table; a training set of half the people needs half "
-            "of them. In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.",
-        ),
+    min_size: int = _option(
+        100,
+        "The fewest people of the whole table a group may have.",
+        "The fewest people a context may have in the whole table; a training set of half the people needs half "
+        "of them. In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.",
+        kind=int,
     )
-    search: SearchName = field(
-        default="auto",
-        metadata=_described(
-            str,
-            "How to search: auto (default), exhaustive, forest, or tree (default of the paper's preset).",
-            '``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too '
-            'many), and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the '
-            'two; ``"forest"`` for the tree again and again, each node choosing among a few attributes drawn at '
-            "random.",
-            choices=get_args(SearchName),
-            paper="tree",
-        ),
+    search: SearchName = _option(
+        "auto",
+        "How to search: auto (default), exhaustive, forest, or tree (default of the paper's preset).",
+        '``"auto"`` (default): every conjunction of up to three predicates (two or one, where those would be too '
+        'many), and the association-guided tree for deeper ones; ``"exhaustive"`` or ``"tree"`` for one of the '
+        'two; ``"forest"`` for the tree again and again, each node choosing among a few attributes drawn at '
+        "random.",
+        choices=get_args(SearchName),
+        paper="tree",
     )
-    score: Score = field(
-        default="bound",
-        metadata=_described(
-            str,
-            "What a split is judged by: bound (of the effect) or point (estimate).",
-            'What the tree scores a split by: the lower confidence ``"bound"`` of its children\'s effects '
-            '(default), or the ``"point"`` estimates (default of the paper\'s preset).',
-            choices=get_args(Score),
-            paper="point",
-        ),
+    score: Score = _option(
+        "bound",
+        "What a split is judged by: bound (of the effect) or point (estimate).",
+        'What the tree scores a split by: the lower confidence ``"bound"`` of its children\'s effects '
+        '(default), or the ``"point"`` estimates (default of the paper\'s preset).',
+        choices=get_args(Score),
+        paper="point",
     )
-    aggregate: Aggregate = field(
-        default="max",
-        metadata=_described(
-            str,
-            "Which of its parts: max (the best), avg or weighted (all).",
-            'Which children count for the score of a split: the best (``"max"``, default), or all of them, by '
-            'their average (``"avg"``, default of the paper\'s preset) or ``"weighted"`` by their sizes.',
-            choices=get_args(Aggregate),
-            paper="avg",
-        ),
+    aggregate: Aggregate = _option(
+        "max",
+        "Which of its parts: max (the best), avg or weighted (all).",
+        'Which children count for the score of a split: the best (``"max"``, default), or all of them, by '
+        'their average (``"avg"``, default of the paper\'s preset) or ``"weighted"`` by their sizes.',
+        choices=get_args(Aggregate),
+        paper="avg",
     )
-    preset: Preset | None = field(
-        default=None,
-        metadata=_described(
-            str,
-            "'paper' for Algorithm 1 as written, Holm, equal shares.",
-            '``"paper"`` for Algorithm 1 as written.',
-            choices=get_args(Preset),
-        ),
+    preset: Preset | None = _option(
+        None,
+        "'paper' for Algorithm 1 as written, Holm, equal shares.",
+        '``"paper"`` for Algorithm 1 as written.',
+        choices=get_args(Preset),
     )
-    trees: int | None = field(
-        default=None,
-        metadata=_described(
-            int,
-            "How many trees a forest has. Default: 16.",
-            "How many trees a forest has (default: 16; the first is the guided tree itself).",
-        ),
+    trees: int | None = _option(
+        None,
+        "How many trees a forest has. Default: 16.",
+        "How many trees a forest has (default: 16; the first is the guided tree itself).",
+        kind=int,
     )
-    attributes_per_node: int | None = field(
-        default=None,
-        metadata=_described(
-            int,
-            "Among how many attributes each node of a forest chooses. Default: a third of them.",
-            "Among how many attributes each node of the other trees of a forest chooses (default: a third).",
-        ),
+    attributes_per_node: int | None = _option(
+        None,
+        "Among how many attributes each node of a forest chooses. Default: a third of them.",
+        "Among how many attributes each node of the other trees of a forest chooses (default: a third).",
+        kind=int,
     )
 
     def __post_init__(self) -> None:
@@ -242,58 +222,39 @@ class TestingPlan(Plan):
     __test__: ClassVar[bool] = False  # not a test case, whatever its name
     call: ClassVar[str] = "test"
 
-    correction: str | None = field(
-        default=None,
-        metadata=_described(
-            str,
-            f"How p-values are corrected for the number of tests: {', '.join(CORRECTIONS)}.",
-            '``"pooled"`` (default): step-down, each hypothesis weighted by the evidence of the training set; '
-            '``"holm"`` (default of the paper\'s preset, and without a training set), ``"weighted-holm"``, '
-            '``"bonferroni"``; ``"max-t"``: step-down, drawing how hypotheses about the same people depend on each '
-            'other, best with ``split=False`` and up to some thousand contexts; ``"bh"`` and ``"by"`` (Benjamini and '
-            "Hochberg, Benjamini and Yekutieli) control the share of false findings only.",
-            choices=CORRECTIONS,
-        ),
+    correction: str | None = _option(
+        None,
+        f"How p-values are corrected for the number of tests: {', '.join(CORRECTIONS)}.",
+        '``"pooled"`` (default): step-down, each hypothesis weighted by the evidence of the training set; '
+        '``"holm"`` (default of the paper\'s preset, and without a training set), ``"weighted-holm"``, '
+        '``"bonferroni"``; ``"max-t"``: step-down, drawing how hypotheses about the same people depend on each '
+        'other, best with ``split=False`` and up to some thousand contexts; ``"bh"`` and ``"by"`` (Benjamini and '
+        "Hochberg, Benjamini and Yekutieli) control the share of false findings only.",
+        choices=CORRECTIONS,
     )
-    method: Method = field(
-        default="auto",
-        metadata=_described(
-            str,
-            "How p-values are found: auto or resampling.",
-            '``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.',
-            choices=get_args(Method),
-        ),
+    method: Method = _option(
+        "auto",
+        "How p-values are found: auto or resampling.",
+        '``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.',
+        choices=get_args(Method),
     )
-    tolerance: float | None = field(
-        default=None,
-        metadata=_described(
-            float,
-            "The largest effect that does not matter, such as 0.05.",
-            "The largest effect that does not matter; each finding then says whether the disparity is beyond it, "
-            "within it, or whether there is not enough data to say, and how many people it would take.",
-        ),
+    tolerance: float | None = _option(
+        None,
+        "The largest effect that does not matter, such as 0.05.",
+        "The largest effect that does not matter; each finding then says whether the disparity is beyond it, "
+        "within it, or whether there is not enough data to say, and how many people it would take.",
+        kind=float,
     )
-    population_share: float = field(
-        default=0.5,
-        metadata=_described(
-            float,
-            "The share of the level that is kept for the whole population. Default: 0.5.",
-            "The share of the level that is kept for the question over everybody, who are tested on the training set "
-            "too if the question was there before anything was shown. Groups have the rest, and all of it where every "
-            "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one "
-            "hypothesis among the others.",
-            paper=0.0,
-        ),
+    population_share: float = _option(
+        0.5,
+        "The share of the level that is kept for the whole population. Default: 0.5.",
+        "The share of the level that is kept for the question over everybody, who are tested on the training set too if "
+        "the question was there before anything was shown. Groups have the rest, and all of it where every population "
+        "is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one hypothesis among "
+        "the others.",
+        kind=float,
+        paper=0.0,
     )
-    preset: Preset | None = field(
-        default=None,
-        metadata=_described(
-            str,
-            "'paper' for Algorithm 1 as written, Holm, equal shares.",
-            '``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is stronger than '
-            "the larger contexts around it. Default: that of the training.",
-            choices=get_args(Preset),
-        ),
     )
 
     def __post_init__(self) -> None:
@@ -320,6 +281,23 @@ def check_options(call: str, given: Iterable[str], known: Collection[str]) -> No
     for name in given:
         if name not in known:
             raise TypeError(str(unknown_name(f"option of {call}()", name, known)))
+
+
+def check_whole(name: str, value: Any, owner: str, *, least: int = 1, meaning: str = "") -> int:
+    """Return a whole number that a user gave, as Python's own; raise if it is none, or too small.
+
+    Parameters
+    ----------
+    owner
+        What has the argument, for the message: a function or a class.
+    meaning
+        What the number decides, for those who did not know.
+    """
+    # booleans are whole numbers to Python, and never what was meant
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        what = f"a whole number of at least {least}" + (f" ({meaning})" if meaning else "")
+        raise InputError(f"{the(name, f'of {owner}')} must be {what}. Got {value!r} instead.")
+    return int(value)
 
 
 def check_preset(preset: str | None) -> None:

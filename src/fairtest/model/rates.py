@@ -21,7 +21,7 @@ class Rate:
 
 
 def rate_of(number: int, people: int) -> Rate | None:
-    """Return the share of so many people that so many are, with its interval; None where there are no people."""
+    """Return the rate of ``number`` out of ``people`` with its interval; None where there are no people."""
     return Rate(number / people, wilson(number, people)) if people else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Training:
-    """What training found: the contexts of each question."""
+    """What training found: the contexts of each question.
+
+    Attributes
+    ----------
+    notes
+        Remarks that the report must have, such as what was not looked at.
+    explains
+        For an explanation: the number of the run whose groups are asked about again, and how many they are.
+    """
 
     plan: TrainingPlan
-    found: tuple[Found, ...]
+    found: tuple[Found, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    explains: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,14 +101,17 @@ class Results:
         All hypotheses tested on the same set, those of other investigations of the batch included.
     notes
         Remarks about the whole run, in words.
+    explains
+        As in :class:`Training`.
     """
 
     training: TrainingPlan
     test: TestingRun
-    attributes: tuple[AttributeResult, ...]
+    attributes: tuple[AttributeResult, ...] = field(repr=False)
     looked_at: tuple[int, ...]
     family: int
     notes: tuple[str, ...] = ()
+    explains: tuple[int, int] | None = None
 
     def to_explain(self) -> PriorAnswer:
         """Return what explaining these results needs."""
@@ -119,7 +132,7 @@ class Answered:
     """
 
     title: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     explained_by: tuple[str, ...]
     prior: PriorAnswer
     report: Report

@@ -84,7 +84,7 @@ def answer(
     source: DataSource, asked: Sequence[Asked], run: TestingRun, min_size: int, progress: Progress = silent
 ) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
-    settings = test_settings(source, run, min_size)
+    settings = make_settings(source, run, min_size)
     if settings.population_share:
         asked = [replace(a, population_set=population_set(source, a, run.number)) for a in asked]
     validated = validate(engine_of(source), asked, settings, progress_of_step(progress, 0, 2))
@@ -193,7 +193,7 @@ def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
     return (not finding.significant, -round(np.nan_to_num(bound), 12), p, -finding.size, finding.output)
 
 
-def test_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
+def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
     """Return how a set is tested."""
     train, test = source.holdout.sizes[0], source.holdout.sizes[run.number]
     return TestSettings(
@@ -202,13 +202,10 @@ def test_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         correction=corrections[run.correction],
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
-        population_share=0.0 if source.reuse else run.plan.population_share,
+        population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=run.plan.method == "resampling",
     )
-
-
-test_settings.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
 def attribute_result(

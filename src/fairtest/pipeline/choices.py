@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.investigations.base import Investigation
     from fairtest.model.plans import TestingPlan, TrainingPlan
-    from fairtest.model.results import Training
 
 
-def min_people(source: DataSource, plan: TrainingPlan) -> float:
+def fewest_people(source: DataSource, plan: TrainingPlan) -> float:
     """Return the fewest people of the training set a context may have, if there are enough for two contexts."""
     train, table = source.holdout.sizes[0], source.table.n_rows
     paper = plan.preset == "paper"
@@ -34,12 +33,7 @@ def min_people(source: DataSource, plan: TrainingPlan) -> float:
     return plan.min_size if paper else plan.min_size * source.train_size
 
 
-def search_notes(training: Training) -> tuple[str, ...]:
-    """Return what the searches have to say about what they did not look at, each thing once."""
-    return tuple(dict.fromkeys(note for found in training.found for note in found.notes))
-
-
-def undivided(plan: TrainingPlan) -> TrainingPlan:
+def plan_without_split(plan: TrainingPlan) -> TrainingPlan:
     """Return the plan for a source that is not split: the contexts are fixed beforehand."""
     if plan.search not in ("auto", "exhaustive") or plan.preset is not None:
         raise InputError(
@@ -48,7 +42,7 @@ def undivided(plan: TrainingPlan) -> TrainingPlan:
     return replace(plan, search="exhaustive")
 
 
-def chosen_correction(plan: TestingPlan, *, split: bool = True) -> Correction:
+def choose_correction(plan: TestingPlan, *, split: bool = True) -> Correction:
     """Return the correction of a plan; by default the pooled one, in the paper's preset and without split Holm's."""
     chosen = corrections[plan.correction or ("holm" if plan.preset == "paper" or not split else "pooled")]
     if chosen.weighted and not split:
@@ -69,7 +63,7 @@ def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
         )
 
 
-def counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
+def note_counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
     """Return a word about metrics of whose hypotheses nobody knows how they depend on others."""
     own = dict.fromkeys(
         q.metric.name for q in investigation.questions if not q.metric.is_joint(conditional=q.strata is not None)
@@ -83,7 +77,7 @@ def counted_in_full(investigation: Investigation, correction: str) -> tuple[str,
     )
 
 
-def unused_choices(investigation: Investigation) -> tuple[str, ...]:
+def note_unused_choices(investigation: Investigation) -> tuple[str, ...]:
     """Return a word about what the user chose of the columns asked about, and what has no effect there."""
     source, notes = investigation.source, []
     for question in investigation.questions:

@@ -11,7 +11,7 @@ from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.source import MEMORY, DataSource
 from fairtest.data.streaming.streaming import stream_table
-from fairtest.investigations.roles import names_of, value_effects_are_about
+from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
 from fairtest.metrics.choice import default_metric
 from fairtest.reporting.inspection import InspectedColumn, Inspection, Pair, words_of
@@ -124,8 +124,8 @@ def _notes(table: Table, named: Mapping[str, Sequence[str]]) -> Iterator[str]:
         if marks and column.codes is not None and column.kind is not Kind.IDENTIFIER:
             number = int(np.isin(column.codes, [column.levels.index(m) for m in marks]).sum())
             shown = " ".join(words_of("--missing", str(m)) for m in marks)
-            told = f"{column.name!r} has {' and '.join(map(repr, marks))} {number:,} times"
-            yield f"{told}. If that means missing, add {shown}."
+            seen = f"{column.name!r} has {' and '.join(map(repr, marks))} {number:,} times"
+            yield f"{seen}. If that means missing, add {shown}."
         if _looks_like_sets(column):
             options = f"{words_of('-o', column.name)} --separator '|'"
             yield f"{column.name!r} looks like sets of labels: see fairtest discover, {options}."
@@ -166,6 +166,6 @@ def _command(path: str, table: Table, named: Mapping[str, Sequence[str]]) -> str
         column = table[output]
         assert column.codes is not None
         people = np.bincount(column.codes[column.codes >= 0], minlength=2).tolist()
-        value = value_effects_are_about(column.levels, people)
+        value = choose_event(column.levels, people)
         parts.append(words_of("--favourable", f"{output}={value}"))
     return " ".join(parts)

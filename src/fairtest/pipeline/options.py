@@ -73,7 +73,7 @@ def divide_options(call: str, given: Mapping[str, Any], *owners: tuple[type, ...
     return [{name: value for name, value in given.items() if name in names} for names in taken]
 
 
-def investigation_asked(output: str | Sequence[str], question: Mapping[str, Any]) -> Callable[..., Investigation]:
+def choose_investigation(output: str | Sequence[str], question: Mapping[str, Any]) -> Callable[..., Investigation]:
     """Return which investigation somebody means who names an output and asks ``question`` of it."""
     truth = "ground_truth" in question
     if not truth and ("error" in question or "notion" in question):
@@ -92,7 +92,7 @@ def investigation_asked(output: str | Sequence[str], question: Mapping[str, Any]
     return ErrorProfiling if truth else Testing
 
 
-def source_of(data: Any, options: Mapping[str, Any], preset: str | None) -> DataSource:
+def as_source(data: Any, options: Mapping[str, Any], preset: str | None) -> DataSource:
     """Return the source of what somebody calls the data; one that is made already is taken as it is."""
     if not isinstance(data, DataSource):
         return DataSource(data, preset=preset, **options)

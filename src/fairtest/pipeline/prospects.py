@@ -14,8 +14,8 @@ from fairtest.inference.validate import measure
 from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.found import Found, FoundLabels
 from fairtest.model.plans import TestingPlan, TestingRun
-from fairtest.pipeline.answers import put, test_settings
-from fairtest.pipeline.choices import chosen_correction
+from fairtest.pipeline.answers import make_settings, put
+from fairtest.pipeline.choices import choose_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
 from fairtest.search.cuts import conditions_of
@@ -82,6 +82,11 @@ class Prospects:
     hypotheses: int
     shown: tuple[Prospect, ...]
 
+    @property
+    def left(self) -> int:
+        """How many contexts have less evidence than those shown, and are no near-copies of them."""
+        return self.proposed - len(self.shown) - sum(p.copies for p in self.shown)
+
 
 def prospects(investigation: Investigation, correction: str | None = None, most: int = 40) -> list[Prospects]:
     """Return what training found for each question of an investigation, and what its test could confirm.
@@ -96,9 +101,9 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     source = investigation.source
     training = investigation.require_training("prospects")
     plan = TestingPlan.of({"correction": correction, "preset": training.plan.preset})
-    chosen = chosen_correction(plan, split=source.split)
+    chosen = choose_correction(plan, split=source.split)
     run = TestingRun(plan, FIRST_SET, source.level, chosen.name)
-    settings = replace(test_settings(source, run, training.plan.min_size), number=TRAIN)
+    settings = replace(make_settings(source, run, training.plan.min_size), number=TRAIN)
     pairs = list(zip(investigation.questions, training.found, strict=True))
     prior, expected, starts = _family(investigation, pairs, settings.train_share)
     found = []

@@ -21,7 +21,7 @@ from fairtest.inference.validate import measure, validate
 from fairtest.model.found import Found
 from fairtest.model.report import Reuse
 from fairtest.model.results import AttributeResult
-from fairtest.pipeline.answers import left_out, test_settings
+from fairtest.pipeline.answers import left_out, make_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.progress import silent
 from fairtest.ranking.folding import fold
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.plans import TestingRun
     from fairtest.progress import Progress
-    from fairtest.types import IntArray
 
 SHORT_LIST = 10
 """How many groups are put to a reusable test set for each protected attribute: every answer tells something."""
@@ -63,7 +62,7 @@ def check_reusable(source: DataSource, correction: Correction, tolerance: float 
         )
 
 
-def short_list(source: DataSource, found: Found) -> Found:
+def make_short_list(source: DataSource, found: Found) -> Found:
     """Return the population and the few contexts that the training set speaks for most.
 
     Near-copies are left out, and contexts within one that it speaks for more: their answers would tell about the test
@@ -73,11 +72,11 @@ def short_list(source: DataSource, found: Found) -> Found:
     engine = engine_of(source)
     contexts = [found.contexts[i] for i in order]
     members = engine.members(TRAIN, conditions_of(contexts, engine.axis))
-    kept: list[int] = []
+    leaders: list[int] = []
     for i, *_ in fold(contexts, members, found.sign[order], found.evidence[order])[1:]:
-        if not any(contexts[j].contains(contexts[i]) for j in kept):
-            kept.append(i)
-    at = order[[0, *kept[:SHORT_LIST]]]
+        if not any(contexts[j].contains(contexts[i]) for j in leaders):
+            leaders.append(i)
+    at = order[[0, *leaders[:SHORT_LIST]]]
     return Found(
         tuple(found.contexts[i] for i in at),
         (-1,) + (0,) * (len(at) - 1),
@@ -87,7 +86,7 @@ def short_list(source: DataSource, found: Found) -> Found:
     )
 
 
-def answer_again(
+def answer_from_reused_set(
     source: DataSource,
     asked: Sequence[Asked],
     looked_at: Sequence[int],
@@ -96,52 +95,52 @@ def answer_again(
     progress: Progress = silent,
 ) -> tuple[list[AttributeResult], Reuse]:
     """Put everything asked to the test set, as one family, and note what the answer tells."""
-    budget = source.budget
-    assert isinstance(budget, ReusedSet)
+    budget = _reused_set(source)
     before, question = budget.bits, budget.size - budget.left
-    settings = replace(test_settings(source, run, min_size), stratum_people=np.inf)
-    expected = _expected(source, asked, looked_at, settings)
-    proposed = _proposed(source, asked, settings)
+    settings = replace(make_settings(source, run, min_size), stratum_people=np.inf)
+    expected = _expect_answers(source, asked, looked_at, settings)
+    proposed = _measure_training(source, asked, settings)
     tested = validate(engine_of(source), asked, settings, progress)
     answers = [
-        _answers(source, train, said(test.contexts, train.contexts, settings.level, signed=_signed(test)))
-        for test, train in zip(tested, proposed, strict=True)
+        _quote_or_state(source, train, test, settings.level) for test, train in zip(tested, proposed, strict=True)
     ]
-    results = [_attribute(source, v, a, run) for v, a in zip(proposed, answers, strict=True)]
+    results = [_describe_answers(source, v, a, run) for v, a in zip(proposed, answers, strict=True)]
     given = [a for each in answers for a in each]
-    told = bits_told(np.array([a.said for a in given]), expected)
+    bits = bits_told(np.array([a.said for a in given]), expected)
     progress(1.0)  # whoever wants to stop the test can do so before anything is told, not after
-    budget.tell(told, dict(zip(_names(source, asked), given, strict=True)))
-    return results, Reuse(question, budget.left, before, told, budget.level)
+    budget.tell(bits, dict(zip(_hypothesis_keys(source, asked), given, strict=True)))
+    return results, Reuse(question, budget.left, before, bits, budget.level)
 
 
-def _signed(validated: Validated) -> bool:
-    return validated.asked.question.metric.signed
+def _reused_set(source: DataSource) -> ReusedSet:
+    assert isinstance(source.budget, ReusedSet)
+    return source.budget
 
 
-def _answers(source: DataSource, proposed: Validated, answers: IntArray) -> list[Answer]:
+def _quote_or_state(source: DataSource, proposed: Validated, tested: Validated, level: float) -> list[Answer]:
     """Return what the test set says of each context; what it has confirmed before is quoted."""
-    budget = source.budget
-    assert isinstance(budget, ReusedSet)
-    before = [budget.answers.get(name) for name in _names(source, [proposed.asked])]
+    answers_before = _reused_set(source).answers
+    before = [answers_before.get(key) for key in _hypothesis_keys(source, [proposed.asked])]
+    now = said(tested.contexts, proposed.contexts, level, signed=tested.asked.question.metric.signed)
     return [
         old if old is not None and old.confirmed else new
-        for old, new in zip(before, stated(answers, proposed.contexts), strict=True)
+        for old, new in zip(before, stated(now, proposed.contexts), strict=True)
     ]
 
 
-def _expected(source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], settings: TestSettings) -> Expected:
+def _expect_answers(
+    source: DataSource, asked: Sequence[Asked], looked_at: Sequence[int], settings: TestSettings
+) -> Expected:
     """Return what the training set, and answers to the same questions before, lead one to expect."""
-    budget = source.budget
-    assert isinstance(budget, ReusedSet)
+    answers_before = _reused_set(source).answers
     evidence = [known_contexts(source, a.question, a.contexts).evidence for a in asked]
     real = [likely_real(z, n) for z, n in zip(evidence, looked_at, strict=True)]
-    before = [budget.answers.get(name) for name in _names(source, asked)]
+    before = [answers_before.get(key) for key in _hypothesis_keys(source, asked)]
     known = np.array([np.nan if a is None else float(a.confirmed) for a in before])
     return expectations(np.concatenate(evidence), np.concatenate(real), known, settings.level, settings.train_share)
 
 
-def _names(source: DataSource, asked: Sequence[Asked]) -> list[Hashable]:
+def _hypothesis_keys(source: DataSource, asked: Sequence[Asked]) -> list[Hashable]:
     """Return by what each hypothesis is known when it is asked again: the columns, not their names."""
     names: list[Hashable] = []
     for a in asked:
@@ -154,20 +153,22 @@ def _names(source: DataSource, asked: Sequence[Asked]) -> list[Hashable]:
     return names
 
 
-def _proposed(source: DataSource, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
+def _measure_training(source: DataSource, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Return what the training set says, with intervals so wide that the test set is likely to confirm them."""
     level = proposal_level(settings.level, sum(len(a.contexts) for a in asked), settings.train_share)
     return measure(engine_of(source), asked, replace(settings, number=TRAIN, level=level))
 
 
-def _attribute(source: DataSource, proposed: Validated, answers: Sequence[Answer], run: TestingRun) -> AttributeResult:
+def _describe_answers(
+    source: DataSource, proposed: Validated, answers: Sequence[Answer], run: TestingRun
+) -> AttributeResult:
     engine = engine_of(source)
     asked, train = proposed.asked, proposed.contexts
     metric = asked.question.metric
     describer = Describer(engine, source, TRAIN, run.level, proposed)
     confirmed = np.array([a.confirmed for a in answers])
 
-    def stated(finding: Finding, answer: Answer) -> Finding:
+    def restate(finding: Finding, answer: Answer) -> Finding:
         return replace(
             finding,
             interval=answer.interval,
@@ -183,7 +184,7 @@ def _attribute(source: DataSource, proposed: Validated, answers: Sequence[Answer
     missing, outside = left_out(engine, TRAIN, asked)
     shown = [0, *order]
     rest = [i for i in range(len(answers)) if i not in shown]
-    population, *findings = (stated(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
+    population, *findings = (restate(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))
     return AttributeResult(
         tested=len(asked.contexts),
         untestable=int(np.isnan(train.effect).sum()),

@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairtest.data.streaming.partitions import partitions_of
-from fairtest.data.streaming.slices import travelling
+from fairtest.data.streaming.partitions import partitions_of, partitions_to_send
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster
@@ -57,7 +56,7 @@ def _engine(source: DataSource) -> Engine:
     runner: Runner
     rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
     if source.cluster is not None:
-        runner = OnCluster(source.cluster, travelling(source.table, source.memory, rows), kept)
+        runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), kept)
     else:
         runner = Here(partitions_of(source.table, source.memory, rows), kept)
     return PartitionedEngine(source.table, source.holdout, runner)

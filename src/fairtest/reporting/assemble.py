@@ -42,7 +42,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         favourable=_choose_favourable(investigation.output.kind, investigation.output.levels),
         favourable_is=_how_favourable_is_known(investigation),
         explanatory=investigation.explanatory,
-        explains=investigation.explains,
+        explains=results.explains,
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
         attributes=tuple(

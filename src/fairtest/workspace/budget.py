@@ -14,8 +14,8 @@ from fairtest.data.holdout import Budget
 from fairtest.exceptions import BudgetExhausted
 from fairtest.version import __version__
 from fairtest.workspace.codec import pack
-from fairtest.workspace.ledger import Headline, Kept, Run
-from fairtest.workspace.questions import question_of
+from fairtest.workspace.ledger import Headline, Run, StoredReport
+from fairtest.workspace.questions import pack_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,7 +78,7 @@ class LedgerBudget(Budget):
         While other processes hold all that are left, this waits until one of these is spent or given back.
         """
         with ExitStack() as holding:
-            number = self._claimed(holding)
+            number = self._wait_for_set(holding)
             self._drawn[number] = now()
             self._caller.drawn = number, self._drawn[number]
             try:
@@ -90,24 +90,24 @@ class LedgerBudget(Budget):
 
     def keep(self, number: int, answers: Iterable[Answered]) -> None:
         """Store the reports of what a test set answered, which spends it: all in one transaction."""
-        reports = [self._kept(answered) for answered in answers]
+        reports = [self._to_store(answered) for answered in answers]
         run = Run(number, self._drawn[number], now(), _storable(self._caller.command), __version__)
         self._ledger.spend(run, reports)
         del self._drawn[number]
         setup = self._setup
         registry.note(setup.fingerprint, setup.rows, run.finished, setup.id, str(self._folder.absolute()))
 
-    def _claimed(self, holding: ExitStack) -> int:
+    def _wait_for_set(self, holding: ExitStack) -> int:
         pause = FIRST_PAUSE
         while True:
-            if (number := self._free_one(holding)) is not None:
+            if (number := self._claim_free_set(holding)) is not None:
                 return number
             if pause == FIRST_PAUSE and self._caller.waiting is not None:
                 self._caller.waiting(f"every test set of {self._folder} is in use by another process; waiting for one")
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _free_one(self, holding: ExitStack) -> int | None:
+    def _claim_free_set(self, holding: ExitStack) -> int | None:
         """Return a test set that is now held, or None if others hold all that are left."""
         left = sorted(set(range(1, self.size + 1)) - self._ledger.spent())
         if not left:
@@ -120,13 +120,13 @@ class LedgerBudget(Budget):
                     return number
         return None
 
-    def _kept(self, answered: Answered) -> Kept:
+    def _to_store(self, answered: Answered) -> StoredReport:
         report = replace(answered.report, repeat=self._caller.command)
         by = ", ".join(answered.explained_by)
         headline = Headline(report.kind, _storable(answered.title), _storable(by), report.significant, report.reported)
-        return Kept(
+        return StoredReport(
             headline,
-            question_of(answered, self._declared),
+            pack_question(answered, self._declared),
             pack(answered.prior),
             pack(report),
             report.to_json(),

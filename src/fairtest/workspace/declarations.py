@@ -23,15 +23,15 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     reading = {name: _plain(options[name]) for name in READING if options.get(name)}
     if not isinstance(reading.get("engine", ""), str):
         raise InputError("A workspace outlasts the process: its 'engine' must be a name or an address, not an object.")
-    return reading, merged({}, {name: options.get(name) for name in DECLARATIONS})
+    return reading, merge_declarations({}, {name: options.get(name) for name in DECLARATIONS})
 
 
-def merged(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def merge_declarations(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return declarations with more of them on top: what is said last about a column holds.
 
     Examples
     --------
-    >>> merged({"numeric": ["age", "zip"], "reference": {"sex": "m"}}, {"categorical": ["zip"]})
+    >>> merge_declarations({"numeric": ["age", "zip"], "reference": {"sex": "m"}}, {"categorical": ["zip"]})
     {'numeric': ['age'], 'reference': {'sex': 'm'}, 'categorical': ['zip']}
     """
     if unknown := set(more) - set(DECLARATIONS):

@@ -101,12 +101,12 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredReport:
     """A finished report, and what is needed to ask about it again.
 
     Attributes
     ----------
-    question, told
+    question, prior
         The arguments of the investigation, and what was significant, as JSON.
     document
         The :class:`~fairtest.Report` as JSON, exactly.
@@ -116,7 +116,7 @@ class Kept:
 
     headline: Headline
     question: str
-    told: str
+    prior: str
     document: str
     json: str
     text: str
@@ -135,7 +135,7 @@ class Ledger(Protocol):
     def runs(self) -> tuple[Run, ...]:
         """Return what has been asked, in the order in which it was answered."""
 
-    def reports(self, number: int) -> tuple[Kept, ...]:
+    def reports(self, number: int) -> tuple[StoredReport, ...]:
         """Return the reports of a run; nothing where there is no such run."""
 
     def claim(self, number: int) -> AbstractContextManager[bool]:
@@ -144,7 +144,7 @@ class Ledger(Protocol):
         However the process ends, the set is free again afterwards.
         """
 
-    def spend(self, run: Run, reports: Sequence[Kept]) -> None:
+    def spend(self, run: Run, reports: Sequence[StoredReport]) -> None:
         """Store a run with its reports, which spends its test set: all of it or nothing.
 
         Raises

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KINDS: dict[str, type[Investigation]] = {kind.kind: kind for kind in (Testing, Discovery, ErrorProfiling)}
 
 
-def question_of(answered: Answered, declared: dict[str, Any]) -> str:
+def pack_question(answered: Answered, declared: dict[str, Any]) -> str:
     """Return what makes an investigation again as JSON, with what was declared about the columns of its source."""
     question = {
         "kind": answered.report.kind,
@@ -30,13 +30,13 @@ def question_of(answered: Answered, declared: dict[str, Any]) -> str:
     return json.dumps(question)
 
 
-def declared_in(question: str) -> dict[str, Any]:
+def unpack_declarations(question: str) -> dict[str, Any]:
     """Return what was declared about columns when a question was put."""
     declared: dict[str, Any] = unpack(json.loads(question)["declared"])
     return declared
 
 
-def asked_again(source: DataSource, question: str) -> Investigation:
+def restore_investigation(source: DataSource, question: str) -> Investigation:
     """Return the investigation that a question was put by, on a source of the same people."""
     stored = json.loads(question)
     arguments = stored["arguments"]

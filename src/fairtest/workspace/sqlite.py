@@ -1,6 +1,7 @@
 """The ledger in one SQLite file.
 
-Schema (``PRAGMA user_version``; 2 differs from 1 in how the JSON names classes only: see ``codec.py``)
+The tables are those of ``schema.sql``. Its version is ``PRAGMA user_version``; 2 differs from 1 in how the JSON names
+classes only: see ``codec.py``.
 
 ``workspace``
     One row, the fields of :class:`~fairtest.workspace.ledger.Setup`; ``reading`` and ``declared`` are JSON.
@@ -25,18 +26,18 @@ import sqlite3
 import zlib
 from contextlib import closing, contextmanager
 from dataclasses import astuple, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from fairtest.data.locks import held
 from fairtest.exceptions import FairTestError, InputError, UsageError
 from fairtest.workspace.codec import pack, unpack
-from fairtest.workspace.ledger import AlreadySpent, Headline, Kept, Run, Setup
+from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, StoredReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
 FILE = "workspace.sqlite"
 VERSION = 2
@@ -44,38 +45,6 @@ OLDEST = 1
 """The versions that are read and written to; the first report of this FairTest makes a workspace one of its version."""
 PATIENCE = 60
 """How many seconds to wait for another process's transaction; they take milliseconds."""
-
-SCHEMA = (
-    """CREATE TABLE workspace (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    id TEXT NOT NULL, created TEXT NOT NULL, version TEXT NOT NULL,
-    name TEXT NOT NULL, rows INTEGER NOT NULL, path TEXT, beside TEXT,
-    fingerprint TEXT NOT NULL, in_order TEXT NOT NULL,
-    budget INTEGER NOT NULL CHECK (budget >= 1), conf REAL NOT NULL, train_size REAL NOT NULL, seed TEXT NOT NULL,
-    split INTEGER NOT NULL, preset TEXT, reading TEXT NOT NULL, declared TEXT NOT NULL
-)""",
-    """CREATE TABLE run (
-    number INTEGER PRIMARY KEY CHECK (number >= 1),
-    place INTEGER NOT NULL UNIQUE,
-    started TEXT NOT NULL, finished TEXT NOT NULL, command TEXT NOT NULL, version TEXT NOT NULL
-)""",
-    """CREATE TABLE report (
-    run INTEGER NOT NULL REFERENCES run (number), place INTEGER NOT NULL,
-    kind TEXT NOT NULL, title TEXT NOT NULL, explained_by TEXT NOT NULL,
-    significant INTEGER NOT NULL, reported INTEGER NOT NULL,
-    question TEXT NOT NULL, told BLOB NOT NULL,
-    document BLOB NOT NULL, json BLOB NOT NULL, text BLOB NOT NULL, html BLOB NOT NULL,
-    PRIMARY KEY (run, place)
-)""",
-    """CREATE TRIGGER within_budget BEFORE INSERT ON run WHEN NEW.number > (SELECT budget FROM workspace)
-    BEGIN SELECT RAISE(ABORT, 'the budget has no such test set'); END""",
-    *(
-        f"""CREATE TRIGGER {table}_{action} BEFORE {action} ON {table}
-    BEGIN SELECT RAISE(ABORT, 'what a workspace holds is never changed or removed'); END"""
-        for table in ("workspace", "run", "report")
-        for action in ("UPDATE", "DELETE")
-    ),
-)
 
 
 class SQLiteLedger:
@@ -90,7 +59,8 @@ class SQLiteLedger:
         ledger = cls(folder)
         with ledger._transaction("rwc") as database:
             if _version(database) == 0:
-                for statement in SCHEMA:
+                # one by one: sqlite3's executescript would commit in between
+                for statement in Path(__file__).with_name("schema.sql").read_text("utf-8").split("\n\n"):
                     database.execute(statement)
                 database.execute(f"INSERT INTO workspace VALUES (1, {_marks(len(fields(Setup)))})", _setup_row(setup))
                 database.execute(f"PRAGMA user_version = {VERSION}")
@@ -104,7 +74,7 @@ class SQLiteLedger:
             raise InputError(
                 f"There is no workspace {str(folder)!r}. Make one: fairtest init {folder} DATA --budget 3."
             )
-        if not is_workspace(folder):
+        if not (folder / FILE).is_file():
             raise InputError(
                 f"{str(folder)!r} is not a workspace: it has no {FILE}. Make one: fairtest init NEW_FOLDER DATA "
                 "--budget 3."
@@ -166,7 +136,7 @@ class SQLiteLedger:
             rows = database.execute("SELECT number, started, finished, command, version FROM run ORDER BY place")
             return tuple(replace(Run(*row), reports=tuple(lines.get(row[0], ()))) for row in rows)
 
-    def reports(self, number: int) -> tuple[Kept, ...]:
+    def reports(self, number: int) -> tuple[StoredReport, ...]:
         """Return the reports of a run; nothing where there is no such run."""
         with self._transaction() as database:
             rows = database.execute(
@@ -175,7 +145,7 @@ class SQLiteLedger:
                 (number,),
             ).fetchall()
         try:
-            return tuple(Kept(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
+            return tuple(StoredReport(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
         except (zlib.error, UnicodeDecodeError) as error:
             raise self._damaged(error) from error
 
@@ -183,9 +153,9 @@ class SQLiteLedger:
         """Hold a test set while the block runs, if nobody else does; the kernel gives it back if the process dies."""
         return held(self.folder / f"set-{number}.lock")
 
-    def spend(self, run: Run, reports: Sequence[Kept]) -> None:
+    def spend(self, run: Run, reports: Sequence[StoredReport]) -> None:
         """Store a run with its reports, which spends its test set: all of it or nothing."""
-        rows = [(run.number, place, *_report_row(kept)) for place, kept in enumerate(reports, start=1)]
+        rows = [(run.number, place, *_report_row(report)) for place, report in enumerate(reports, start=1)]
         with self._transaction("rw") as database:
             if database.execute("SELECT 1 FROM run WHERE number = ?", (run.number,)).fetchone():
                 raise AlreadySpent(f"Test set {run.number} was spent by another process. Nothing of it is shown here.")
@@ -205,9 +175,9 @@ class SQLiteLedger:
         Readers open it for writing too, if that can be: what a process left that died is undone by the next one.
         """
         file = quote(str((self.folder / FILE).absolute()))
-        place = f"file:{file}?mode={'rwc' if mode == 'rwc' else 'rw'}"
+        uri = f"file:{file}?mode={'rwc' if mode == 'rwc' else 'rw'}"
         try:
-            with closing(sqlite3.connect(place, PATIENCE, uri=True, isolation_level=None)) as db:
+            with closing(sqlite3.connect(uri, PATIENCE, uri=True, isolation_level=None)) as db:
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("PRAGMA synchronous = EXTRA")
                 db.execute("BEGIN" if mode == "r" else "BEGIN IMMEDIATE")
@@ -247,8 +217,12 @@ class SQLiteLedger:
 
 
 def is_workspace(folder: Path) -> bool:
-    """Whether there is a workspace in a folder."""
-    return (folder / FILE).is_file()
+    """Whether a folder holds a workspace.
+
+    The file is empty while another process makes it, and where making it was interrupted.
+    """
+    file = folder / FILE
+    return file.is_file() and file.stat().st_size > 0
 
 
 def _version(database: sqlite3.Connection) -> int:
@@ -260,15 +234,15 @@ def _marks(number: int) -> str:
 
 
 def _setup_row(setup: Setup) -> tuple[object, ...]:
-    stored = replace(setup, reading={}, declared={}, split=bool(setup.split))
-    row = dict(zip((f.name for f in fields(Setup)), astuple(stored), strict=True))
-    row |= {"seed": str(setup.seed), "reading": pack(setup.reading), "declared": pack(setup.declared)}
-    return tuple(row.values())
+    row = {field.name: getattr(setup, field.name) for field in fields(Setup)}
+    return tuple(
+        (row | {"seed": str(setup.seed), "reading": pack(setup.reading), "declared": pack(setup.declared)}).values()
+    )
 
 
-def _report_row(kept: Kept) -> tuple[object, ...]:
-    large = (kept.told, kept.document, kept.json, kept.text, kept.html)
-    return (*astuple(kept.headline), kept.question, *map(_written, large))
+def _report_row(report: StoredReport) -> tuple[object, ...]:
+    large = (report.prior, report.document, report.json, report.text, report.html)
+    return (*astuple(report.headline), report.question, *map(_written, large))
 
 
 def _written(text: str) -> bytes:

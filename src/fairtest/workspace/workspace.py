@@ -13,25 +13,24 @@ from fairtest.data.fingerprint import fingerprint_in_order
 from fairtest.data.registry import said_elsewhere
 from fairtest.data.source import DataSource, warn_if_known
 from fairtest.exceptions import InputError, UsageError
-from fairtest.pipeline.calls import explain_answer
+from fairtest.pipeline.stages import explain_answer
 from fairtest.version import __version__
 from fairtest.workspace.budget import Caller, LedgerBudget, now
 from fairtest.workspace.codec import unpack
-from fairtest.workspace.declarations import merged, split_options
+from fairtest.workspace.declarations import merge_declarations, split_options
 from fairtest.workspace.ledger import Setup
-from fairtest.workspace.questions import asked_again, declared_in
-from fairtest.workspace.showing import as_shown
+from fairtest.workspace.questions import restore_investigation, unpack_declarations
+from fairtest.workspace.showing import read_report
 from fairtest.workspace.sqlite import FILE, SQLiteLedger, is_workspace
 from fairtest.workspace.status import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
-    from types import TracebackType
 
     from fairtest.model.report import Report
-    from fairtest.workspace.ledger import Kept, Ledger, Run
-    from fairtest.workspace.showing import AsShown
+    from fairtest.workspace.ledger import Ledger, Run, StoredReport
+    from fairtest.workspace.showing import EarlierReport
 
 MUST_AGREE = ("budget", "conf", "train_size", "seed", "split", "preset")
 """What fixes the split and the levels: two descriptions of one workspace must have it in common."""
@@ -97,10 +96,10 @@ class Workspace:
         with said_elsewhere():
             source = DataSource(data, budget, conf, train_size, seed, **options)
         warn_if_known(source.fingerprint)
-        return cls.founded(folder, source, data, options)
+        return cls.create_from_source(folder, source, data, options)
 
     @classmethod
-    def founded(cls, folder: Path, source: DataSource, data: Any, options: Mapping[str, Any]) -> Self:
+    def create_from_source(cls, folder: Path, source: DataSource, data: Any, options: Mapping[str, Any]) -> Self:
         """Make a workspace of a source that has been read with these options, and put the source's budget under it.
 
         If another process has made it in the meantime it is joined, provided that it is about the same.
@@ -131,7 +130,7 @@ class Workspace:
         ``categorical``, ``numeric``, ``ordered``, ``favourable`` and ``reference`` are as for :class:`DataSource`;
         they do not change who is in which set.
         """
-        return self._source(merged(self.setup.declared, declared))
+        return self._source(merge_declarations(self.setup.declared, declared))
 
     def _source(self, declared: Mapping[str, Any]) -> DataSource:
         made: DataSource | None = self.__dict__.get("source")
@@ -157,7 +156,7 @@ class Workspace:
         """What has been asked, in the order in which it was answered; each is named by the number of its test set."""
         return self.ledger.runs()
 
-    def stored(self) -> int | None:
+    def last_stored_run(self) -> int | None:
         """Return the run that this object has stored last; None if it has drawn no test set, or not spent it."""
         drawn = self.caller.drawn
         return next((run.number for run in self.runs if (run.number, run.started) == drawn), None)
@@ -176,14 +175,14 @@ class Workspace:
         place
             Which report, where several investigations were tested together.
         """
-        kept = self._one_of(self.ledger.reports(self._run(run).number), place)
-        report: Report = unpack(kept.document)
+        stored = self._pick_report(self.ledger.reports(self._find_run(run).number), place)
+        report: Report = unpack(stored.document)
         return report
 
-    def shown(self, run: int | None = None) -> list[Report | AsShown]:
+    def read_reports(self, run: int | None = None) -> list[Report | EarlierReport]:
         """Return the reports of a run, to be shown exactly as they were. Default: the last run."""
-        asked = self._run(run)
-        return [as_shown(kept, asked.version) for kept in self.ledger.reports(asked.number)]
+        found = self._find_run(run)
+        return [read_report(stored, found.version) for stored in self.ledger.reports(found.number)]
 
     def explain(
         self, by: str | Sequence[str], *, run: int | None = None, place: int = 1, correction: str | None = None
@@ -199,12 +198,12 @@ class Workspace:
         run, place
             The number of a run, and which of its investigations. Default: the last run that explains no other.
         """
-        asked = self._run(run, explained=run is not None)
-        kept = self._one_of(self.ledger.reports(asked.number), place)
+        found = self._find_run(run, explained=run is not None)
+        stored = self._pick_report(self.ledger.reports(found.number), place)
         self.check()
-        source = self._source(merged({}, declared_in(kept.question)))
-        investigation = asked_again(source, kept.question)
-        return explain_answer(investigation, unpack(kept.told), asked.number, by, correction=correction)
+        source = self._source(merge_declarations({}, unpack_declarations(stored.question)))
+        investigation = restore_investigation(source, stored.question)
+        return explain_answer(investigation, unpack(stored.prior), found.number, by, correction=correction)
 
     def check(self) -> None:
         """Raise if every test set is spent, or if nothing can be stored."""
@@ -219,7 +218,7 @@ class Workspace:
                 "fixed. Take it out, or make another workspace."
             )
 
-    def _run(self, number: int | None, *, explained: bool = True) -> Run:
+    def _find_run(self, number: int | None, *, explained: bool = True) -> Run:
         runs = [run for run in self.runs if run.reports]
         if not runs:
             raise UsageError(
@@ -235,7 +234,7 @@ class Workspace:
         known = ", ".join(str(run.number) for run in runs)
         raise InputError(f"The workspace {str(self.path)!r} has no run {number!r}. There are: {known}.")
 
-    def _one_of(self, reports: tuple[Kept, ...], place: int) -> Kept:
+    def _pick_report(self, reports: tuple[StoredReport, ...], place: int) -> StoredReport:
         if not 1 <= place <= len(reports):
             raise InputError(f"'place' must be from 1 to {len(reports)}, the reports of this run. Got {place!r}.")
         return reports[place - 1]
@@ -248,9 +247,9 @@ class Workspace:
         share = setup.train_size if setup.split else None
         options = {**setup.reading, **declared, "split": setup.split, "name": setup.name}
         with said_elsewhere():
-            return DataSource(self._found_data(), setup.budget, setup.conf, share, setup.seed, **options)
+            return DataSource(self._find_data(), setup.budget, setup.conf, share, setup.seed, **options)
 
-    def _found_data(self) -> Any:
+    def _find_data(self) -> Any:
         """Return the data that was given, or the file where it is now."""
         if self._data is not None:
             return self._data
@@ -294,9 +293,7 @@ class Workspace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let go of the data; everything else is in the folder already."""
         self.__dict__.pop("source", None)
 
@@ -310,7 +307,7 @@ class Workspace:
 
 def check_new(folder: Path) -> None:
     """Raise if a workspace cannot be made in a folder because there is something in it."""
-    if is_workspace(folder) and (folder / FILE).stat().st_size:
+    if is_workspace(folder):
         raise InputError(
             f"{str(folder)!r} is a workspace already. Open it (fairtest.Workspace, fairtest status), or name another "
             "folder."
@@ -328,7 +325,7 @@ def _setup_of(folder: Path, source: DataSource, data: Any, options: Mapping[str,
             "the process that asked: take out reuse=True."
         )
     reading, declared = split_options(options)
-    path, beside = _places(folder, data)
+    path, beside = _paths_of(folder, data)
     return Setup(
         id=secrets.token_hex(8),
         created=now(),
@@ -350,7 +347,7 @@ def _setup_of(folder: Path, source: DataSource, data: Any, options: Mapping[str,
     )
 
 
-def _places(folder: Path, data: Any) -> tuple[str | None, str | None]:
+def _paths_of(folder: Path, data: Any) -> tuple[str | None, str | None]:
     """Return where a file is, and where it is from the workspace; nothing for a frame."""
     if not isinstance(data, str | os.PathLike):
         return None, None

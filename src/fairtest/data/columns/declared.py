@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from fairtest.exceptions import InputError, the, unknown_name
 
 if TYPE_CHECKING:
     from fairtest.types import Level
+
+
+class KindOptions(TypedDict, total=False):
+    """The arguments that declare kinds, for the type checkers of whoever passes them on."""
+
+    categorical: Iterable[str]
+    numeric: Iterable[str]
+    ordered: Mapping[str, Iterable[Level]] | None
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,29 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from fairtest.data.columns.decide import FEW, KindDecision, decide_kind, identifier_word, number_format
+from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.distinct import Distinct
-from fairtest.data.columns.encoding import Encoding, HashedValues
-from fairtest.data.columns.values import SAMPLE, are_whole, check_values
+from fairtest.data.columns.encoding import SAMPLE, Encoding, HashedValues, are_whole, check_values
 from fairtest.data.reading.raw import Form
-from fairtest.data.table import too_many_values
+from fairtest.data.table import Column, FlagColumn, too_many_values
 from fairtest.exceptions import InputError, argument, the
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fairtest.data.columns.declared import DeclaredKinds
     from fairtest.data.reading.raw import RawColumn
     from fairtest.types import Level
+
+
+FEW_ONES = 8
+"""A column of 0 and 1 is kept as the list of rows with a 1 if at most one row in eight has one: it is shorter then."""
+HUGE = 100_000
+"""From this many values on, an identifier keeps its levels in the order of rows: sorting them would take longest."""
 
 
 class ColumnDescription:
@@ -217,3 +223,45 @@ def order_levels(name: str, levels: tuple[Level, ...], order: tuple[Level, ...])
 
 def _list_some(levels: Sequence[Level]) -> str:
     return ", ".join(map(repr, levels[:8])) + (", …" if len(levels) > 8 else "")
+
+
+def encode_column(raw: RawColumn, declared: DeclaredKinds | None = None) -> Column:
+    """Return the encoded column, of the declared kind or of the one its type, values and name suggest.
+
+    Examples
+    --------
+    >>> from fairtest.data.reading.raw import RawColumn
+    >>> column = encode_column(RawColumn("paid", pl.Series(["yes", "no", None])))
+    >>> print(column.kind, column.levels, column.reason)
+    binary ('no', 'yes') text, 2 values
+    """
+    declared = declared or DeclaredKinds()
+    description = ColumnDescription(raw.name, declared)
+    description.add(raw)
+    if raw.values is None or raw.name in declared:
+        return description.encoding().encode(raw)
+    if description.decision.kind is Kind.IDENTIFIER and description.all_differ and description.present >= HUGE:
+        return _number_rows(description, raw.values)
+    encoding = description.encoding()
+    return _keep_rare_ones(encoding, raw.values) or encoding.encode(raw)
+
+
+def _number_rows(description: ColumnDescription, values: pl.Series) -> Column:
+    """Return an identifier whose values all differ, with levels in the order of rows."""
+    codes = np.full(len(values), -1, dtype=np.int32)
+    codes[values.is_not_null().to_numpy()] = np.arange(description.present, dtype=np.int32)
+    known = description.decision
+    return Column(
+        values.name, known.kind, known.reason, description.missing, tuple(values.drop_nulls().to_list()), codes
+    )
+
+
+def _keep_rare_ones(encoding: Encoding, values: pl.Series) -> FlagColumn | None:
+    """Return a column of booleans, or of 0 and 1, as the rows that are true; None if they are many."""
+    if encoding.kind is not Kind.BINARY or encoding.levels != (0, 1):  # (False, True) are the same
+        return None
+    numbers = values.cast(pl.Float64).to_numpy()  # NaN where null
+    ones, gone = (np.flatnonzero(rows).astype(np.int32) for rows in (numbers == 1, np.isnan(numbers)))
+    if ones.size * FEW_ONES > len(values):
+        return None
+    return FlagColumn(encoding.name, encoding.reason, encoding.missing, encoding.levels, len(values), ones, gone)

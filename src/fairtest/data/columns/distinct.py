@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from fairtest.data.fingerprint import longest_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtest.data.streaming.scratch import Scratch
 
 BUCKETS = 64
+"""Into how many files hashes are divided by their first bits, so that one file at a time fits in memory."""
 OVERHEAD = 64
 """What a value costs besides its text, in bytes, once it is a level in Python."""
 _SEEDS = (1, 2)
@@ -53,8 +56,8 @@ class Distinct:
             if self._scratch is None or new.estimated_size() + OVERHEAD * len(new) <= self._size:
                 return
             self._tally, self.values = HashTally(self._scratch.new()), None
-        if new.dtype == pl.String and len(new):
-            self.width = max(self.width, int(new.str.len_bytes().max()))  # type: ignore[arg-type]
+        if new.dtype == pl.String:
+            self.width = max(self.width, longest_text(new))
         self._tally.add(new)
 
     @property

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.columns.values import as_floats, check_values
 from fairtest.data.fingerprint import MISSING, number_bits, text_bits
 from fairtest.data.reading.raw import Form, in_form, without_markers
 from fairtest.data.table import Column, HashedColumn, Number, Sets
-from fairtest.exceptions import InputError
+from fairtest.exceptions import InputError, argument
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.reading.raw import RawColumn
-    from fairtest.types import Level
+    from fairtest.types import FloatArray, Level
+
+
+SAMPLE = 2_000
+"""How many of the first rows are looked at before all are: most questions are answered there."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Encoding:
             return np.dtype(np.float64)
         if self.hashed is not None:
             return np.dtype(np.uint64)
-        return np.min_scalar_type(-len(self.levels) - 1)
+        return np.min_scalar_type(-len(self.levels) - 1)  # signed, because −1 is missing
 
     def __getstate__(self) -> dict[str, Any]:
         return {field: value for field, value in self.__dict__.items() if field != "_sorted_levels"}
@@ -136,7 +139,7 @@ class Encoding:
 
     @cached_property
     def _sorted_levels(self) -> tuple[pl.Series, NDArray[np.int32] | None]:
-        """The levels in the order of their values, and the code of each (−1 at the end) where that is another."""
+        """The levels in the order of their values; for an ordered column also the code of each, and −1 at the end."""
         levels = pl.Series(self.name, self.levels)
         if self.kind is not Kind.ORDERED:
             return levels, None
@@ -168,3 +171,58 @@ class Encoding:
 def _encode_texts(texts: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
     """Return where each text is among the levels, −1 where it is null."""
     return texts.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+
+
+def check_values(name: str, values: pl.Series, start: int = 0, *, numeric: bool = False) -> pl.Series:
+    """Return the values of a column that the user may have declared ``numeric``: text must then spell numbers.
+
+    Parameters
+    ----------
+    start
+        The position of the first row, to name the row in an error.
+
+    Raises
+    ------
+    InputError
+        If text spells no number, or a number is infinite.
+    """
+    if numeric and values.dtype == pl.String:
+        numbers = values.str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
+        wrong = (numbers.is_null() & values.is_not_null() & (values.str.to_lowercase() != "nan")).arg_true()
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"Column {name!r} is declared numeric, and every value must spell a number. Got {values[row]!r} in row "
+                f"{start + row + 1}. Name it in {argument('missing')} if it stands for no value, or do not declare the "
+                "column numeric."
+            )
+        values = numbers
+    if values.dtype == pl.Float64 and len(infinite := values.is_infinite().arg_true()):
+        row = int(infinite[0])
+        raise InputError(
+            f"Column {name!r} must hold finite numbers. Got {values[row]} in row {start + row + 1}. Replace infinite "
+            "numbers by a finite one, or leave them empty."
+        )
+    return values
+
+
+def are_whole(series: pl.Series) -> bool:
+    """Whether every number that is not missing is whole, and small enough for a float to hold it exactly.
+
+    Examples
+    --------
+    >>> are_whole(pl.Series([1.0, None])), are_whole(pl.Series([0.5]))
+    (True, False)
+    """
+    return all(bool(((part == part.floor()) & (part.abs() < 2.0**53)).all()) for part in (series.head(SAMPLE), series))
+
+
+def as_floats(series: pl.Series) -> FloatArray:
+    """Return numbers, booleans or dates (in days since 1970-01-01) as float64, NaN where null.
+
+    Examples
+    --------
+    >>> as_floats(pl.Series([1, None]))
+    array([ 1., nan])
+    """
+    return series.to_physical().cast(pl.Float64).to_numpy() + 0.0  # −0.0 is 0.0

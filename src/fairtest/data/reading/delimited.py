@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 _BOOLEANS = ("true", "false")
 SAMPLE = 1_000
-_LONGEST = 9.2e18
+"""How many of the first rows are tried before all are: most columns of text show there that they are no numbers."""
+_LONGEST = 9.2e18  # just below 2⁶³, the largest whole number of 64 bits
 _COMMA_NUMBER = r"^[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$"
 _THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+"
 _MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
@@ -43,11 +44,11 @@ class TextFormat:
     missing
         The values that stand for a missing one, besides empty fields.
     delimiter
-        What parts the fields; by default the header tells.
+        The character between fields; by default it is guessed from the header.
     encoding
         By default UTF-8.
     decimal
-        What stands before decimals; by default commas are understood where semicolons part the fields.
+        The decimal mark; by default commas are understood too where semicolons separate the fields.
     """
 
     missing: tuple[object, ...] = ()
@@ -70,8 +71,8 @@ class TextFormat:
 def read_delimited(data: bytes, text: TextFormat, where: str) -> list[RawColumn]:
     r"""Return the columns of delimited text.
 
-    Numbers have a decimal point; where semicolons part the fields or ``decimal`` is a comma, those of a column may have
-    commas: see :func:`with_decimal_points`.
+    Numbers have a decimal point; where semicolons separate the fields or ``decimal`` is a comma, those of a column may
+    have commas: see :func:`with_decimal_points`.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def _have_leading_zeros(series: pl.Series) -> bool:
 
 
 def _are_too_long(series: pl.Series, numbers: pl.Series) -> bool:
-    """Whether whole numbers of so many digits occur that they must be codes."""
+    """Whether some whole numbers do not fit 64 bits: they must be codes, and floats would merge different ones."""
     big = numbers.abs() > _LONGEST
     return bool(big.any()) and bool(series.filter(big).str.contains(r"^[+-]?\d+$").any())
 

@@ -36,7 +36,7 @@ _OTHER_SORTS = {
 
 
 def path_of(data: Any) -> Path | None:
-    """Return the path that data is, or None if it is something else."""
+    """Return data as a path, or None if it is none."""
     return Path(os.fsdecode(data)) if isinstance(data, str | os.PathLike) else None
 
 
@@ -49,7 +49,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opening(path: Path) -> Iterator[None]:
+def name_file_in_errors(path: Path) -> Iterator[None]:
     """Turn an error of the file system into one that says which file it is about."""
     try:
         yield
@@ -61,7 +61,7 @@ def opening(path: Path) -> Iterator[None]:
 
 def read_unpacked(path: Path, encoding: str | None) -> bytes:
     """Return the content of a file, decompressed if need be, whatever it is called."""
-    with opening(path):
+    with name_file_in_errors(path):
         content = path.read_bytes()
     if content.startswith(GZIP):
         try:
@@ -87,7 +87,7 @@ def _unpack_zstd(content: bytes, path: Path, encoding: str | None) -> bytes:
 
 
 def check_is_text(content: bytes, path: Path, encoding: str | None) -> None:
-    """Raise if the content is none that can be text; a file of another sort is called by its name."""
+    """Raise if the content cannot be delimited text; the error says what sort of file it is, where that is known."""
     sort = next((name for magic, name in _OTHER_SORTS.items() if content.startswith(magic)), None)
     start = content[:1000].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if start.startswith(b"{") or re.match(rb'\[\s*[\[{"\d]', start):

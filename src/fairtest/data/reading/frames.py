@@ -54,7 +54,7 @@ def column_names(data: Any) -> list[str]:
 
 
 def raw_columns(data: Any) -> Iterator[RawColumn]:
-    """Return every column of a frame in a plain type, one after the other: of thousands, not all at once.
+    """Yield every column of a frame in a plain type: one at a time, because there may be thousands.
 
     Examples
     --------
@@ -65,11 +65,13 @@ def raw_columns(data: Any) -> Iterator[RawColumn]:
     check_names(names)
     if isinstance(data, pl.LazyFrame):
         data = _ask_query(data.collect)
-    if library_of(data) == "arrow":
-        return iter(_arrow_columns(data))
+    if isinstance(data, pl.DataFrame):
+        return map(to_raw, data.get_columns())
     if isinstance(data, Mapping):
         return map(_raw_from_values, names, data.values())
-    return (_column(data, position, name) for position, name in enumerate(names))
+    if is_pandas(data):
+        return (pandas_column(name, data.iloc[:, position]) for position, name in enumerate(names))
+    return _arrow_columns(data)
 
 
 def raw_column(data: Any, name: str) -> RawColumn:
@@ -77,12 +79,12 @@ def raw_column(data: Any, name: str) -> RawColumn:
     names = column_names(data)
     if name not in names:
         raise unknown_name("column", name, names)
-    if isinstance(data, pl.LazyFrame):
-        return to_raw(_ask_query(data.select(name).collect).to_series().alias(name))
-    if library_of(data) == "arrow":
-        part = data.select([name]) if hasattr(data, "select") else data
-        return next(c for c in _arrow_columns(part) if c.name == name)
-    return _column(data, names.index(name), name)
+    if isinstance(data, Mapping):
+        return _raw_from_values(name, list(data.values())[names.index(name)])
+    if is_pandas(data):
+        return pandas_column(name, data.iloc[:, names.index(name)])
+    one = data.select([name]) if hasattr(data, "select") else data
+    return next(column for column in raw_columns(one) if column.name == name)
 
 
 def check_names(names: Sequence[str], where: str = "The data") -> None:
@@ -107,17 +109,9 @@ def check_names(names: Sequence[str], where: str = "The data") -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, to end a sentence of ours."""
+    """Return the first line of a library's error message, to quote it in ours."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") + "." if lines else f"{type(error).__name__}."
-
-
-def _column(data: Any, position: int, name: str) -> RawColumn:
-    if isinstance(data, pl.DataFrame):
-        return to_raw(data.to_series(position).alias(name))
-    if isinstance(data, Mapping):
-        return _raw_from_values(name, list(data.values())[position])
-    return pandas_column(name, data.iloc[:, position])
 
 
 def _raw_from_values(name: str, values: Any) -> RawColumn:
@@ -139,7 +133,7 @@ def _raw_from_values(name: str, values: Any) -> RawColumn:
 
 
 def _ask_query(ask: Callable[[], T]) -> T:
-    """Return the answer of a lazy frame; a query that fails is the user's."""
+    """Return the answer of a lazy frame; its query is the user's, and so is its failure."""
     try:
         return ask()
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -153,9 +147,10 @@ def _arrow(data: Any) -> pl.DataFrame:
         raise InputError(f"The Arrow table could not be read: {first_line(error)}") from error
 
 
-def _arrow_columns(data: Any) -> list[RawColumn]:
-    columns = [to_raw(series) for series in _arrow(data).get_columns()]
-    return [replace(c, order=_arrow_order(data, c.name)) if c.category else c for c in columns]
+def _arrow_columns(data: Any) -> Iterator[RawColumn]:
+    for series in _arrow(data).get_columns():
+        column = to_raw(series)
+        yield replace(column, order=_arrow_order(data, column.name)) if column.category else column
 
 
 def _arrow_order(data: Any, name: str) -> tuple[Level, ...]:

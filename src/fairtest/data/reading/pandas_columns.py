@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fairtest.data.reading.raw import WITH_TIMES, RawColumn, raw_from_objects, set_null, to_raw, unusable
+from fairtest.data.reading.raw import WITH_TIMES, RawColumn, raw_from_objects, set_null, to_raw, unusable_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def _numpy(name: str, values: NDArray[Any]) -> RawColumn:
 
 
 def _objects(name: str, values: NDArray[Any]) -> RawColumn:
-    """Return a column of objects; when they are all text or None, at once."""
+    """Return a column of objects, in one step if they are all text or None."""
     try:
         series = pl.Series(name, values, dtype=pl.String, strict=True)
     except Exception:  # NaN among the text, or other types: one by one
@@ -69,7 +69,7 @@ def _strings(name: str, series: Any) -> RawColumn:
 
 
 def _masked(name: str, series: Any) -> RawColumn:
-    """Return one of the numbers or booleans of pandas that have a mask of their own."""
+    """Return a column of a nullable type of pandas: numbers or booleans, and a mask for the missing ones."""
     letter = series.dtype.kind
     kind = {"b": np.bool_, "f": np.float64, "u": np.uint64}.get(letter, np.int64)
     values = series.array.to_numpy(dtype=kind, na_value=kind(0))
@@ -80,7 +80,7 @@ def _categories(name: str, series: Any) -> RawColumn:
     codes = series.cat.codes.to_numpy()
     labels = raw_from_objects(name, series.cat.categories.tolist())
     if labels.values is None:
-        return unusable(name, len(codes))
+        return unusable_column(name, len(codes))
     rows = pl.Series(codes.astype(np.int64))
     values = labels.values.gather(set_null(rows, rows < 0)).alias(name)
     order = tuple(labels.values.to_list()) if series.cat.ordered else ()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WITH_TIMES = "with times of day"
 
+# a day, perhaps with a time of day and a zone: 2020-01-31, 2020-01-31T15:04:05.25+02:00
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$"
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 _NESTED = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
@@ -84,7 +85,7 @@ def to_raw(series: pl.Series) -> RawColumn:
     return next(raw for form in forms if (raw := in_form(form, series)) is not None)
 
 
-def unusable(name: str, rows: int) -> RawColumn:
+def unusable_column(name: str, rows: int) -> RawColumn:
     """Return the column of values that cannot be used."""
     return RawColumn(name, None, rows=rows)
 
@@ -110,12 +111,12 @@ def possible_forms(dtype: pl.DataType) -> tuple[Form, ...]:
 
 
 def first_text(series: pl.Series) -> str | None:
-    """Return the first text that is there, which says whether to try dates."""
+    """Return the first text that is not missing: it says whether to try dates."""
     return next(iter(series.drop_nulls().head(1).to_list()), None)
 
 
 def forms_beginning_with(first: str | None, forms: Iterable[Form]) -> tuple[Form, ...]:
-    """Return the forms that a column may have whose first text is known: dates, or at once text."""
+    """Return the forms that a column with this first text may have: dates first, or text alone."""
     if first is None or not re.match(_ISO, first):
         return (Form.TEXT,)
     return tuple(form for form in forms if form is not Form.DAYS or len(first) == len("2020-01-31"))
@@ -161,14 +162,15 @@ def _in_plain_type(series: pl.Series) -> RawColumn:
         return RawColumn(name, series.dt.total_microseconds().cast(pl.Float64) / 86_400e6)
     if dtype == pl.Time:
         return RawColumn(name, series.cast(pl.String))
-    return RawColumn(name, series) if dtype in (pl.Boolean, pl.Date) else unusable(name, len(series))
+    return RawColumn(name, series) if dtype in (pl.Boolean, pl.Date) else unusable_column(name, len(series))
 
 
 def _raw_lists(series: pl.Series) -> RawColumn:
     """Return a column of lists; of text if they hold single values, so that they can be sets of labels."""
-    inner = series.dtype.inner  # type: ignore[attr-defined]
+    assert isinstance(series.dtype, pl.List | pl.Array)
+    inner = series.dtype.inner
     if inner.is_nested() or inner in (pl.Object, pl.Binary):
-        return unusable(series.name, len(series))
+        return unusable_column(series.name, len(series))
     lists = series.cast(pl.List(pl.String)).list.drop_nulls()
     return RawColumn(series.name, None, rows=len(series), sets=lists)
 
@@ -253,7 +255,7 @@ def raw_from_objects(name: str, values: Sequence[Any]) -> RawColumn:
     if types and all_are(*_LISTS):
         return _raw_from_lists(name, present)
     if any(issubclass(t, _NESTED) for t in types):
-        return unusable(name, len(values))
+        return unusable_column(name, len(values))
     if types and all_are(dt.datetime):
         days = series_of(dt.datetime.date, pl.Date)
         return replace(days, note=WITH_TIMES if any(v and v.time() != dt.time() for v in present) else "")
@@ -276,7 +278,7 @@ def _raw_from_lists(name: str, values: Sequence[Any]) -> RawColumn:
     for value in values:
         items = [] if value is None else list(value)
         if any(isinstance(item, _NESTED) for item in items):
-            return unusable(name, len(values))
+            return unusable_column(name, len(values))
         lists.append(None if value is None else [str(item) for item in items if not _is_missing(item)])
     return RawColumn(name, None, rows=len(values), sets=pl.Series(name, lists, dtype=pl.List(pl.String)))
 

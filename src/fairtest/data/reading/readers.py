@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
 
 from fairtest.data.columns.declared import DeclaredKinds
-from fairtest.data.columns.encode import encode_column
-from fairtest.data.reading.delimited import TextFormat, read_delimited
-from fairtest.data.reading.files import PARQUET, READABLE, check_is_text, is_parquet, opening, path_of, read_unpacked
+from fairtest.data.columns.description import encode_column
+from fairtest.data.reading.delimited import TextFormat, decode, read_delimited, read_header
+from fairtest.data.reading.files import (
+    GZIP,
+    PARQUET,
+    READABLE,
+    check_is_text,
+    is_parquet,
+    name_file_in_errors,
+    path_of,
+    read_unpacked,
+)
 from fairtest.data.reading.frames import column_names, library_of, raw_columns
 from fairtest.data.reading.raw import missing_markers, without_markers
-from fairtest.data.streaming.parquet import SUFFIXES, ParquetFiles
+from fairtest.data.streaming.parquet import SUFFIXES, ParquetFiles, parquet_parts
 from fairtest.data.table import Table
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from os import PathLike
 
+    from fairtest.data.columns.declared import KindOptions
     from fairtest.data.reading.raw import RawColumn
     from fairtest.data.table import Column
-    from fairtest.types import Level
+
+BEGINNING = 1 << 18
+"""How many bytes of a file are read to find the names of its columns: more than any header has."""
 
 
 def read_table(
     data: Any,
     *,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    ordered: Mapping[str, Iterable[Level]] | None = None,
     missing: Iterable[object] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
     name: str | None = None,
+    **kinds: Unpack[KindOptions],
 ) -> Table:
     """Read people from a frame or a file, and decide what kind each column is.
 
@@ -71,7 +85,7 @@ def read_table(
     >>> [(column.name, str(column.kind)) for column in table.columns.values()]
     [('age', 'numeric'), ('sex', 'binary')]
     """
-    declared = DeclaredKinds.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    declared = DeclaredKinds.of(**kinds)
     text = TextFormat(missing_markers(missing), delimiter, encoding, decimal)
     path = path_of(data)
     if path is None:
@@ -101,7 +115,7 @@ def _columns_of_frame(frame: Any, text: TextFormat) -> tuple[list[str], Iterable
 
 def _columns_of_file(path: Path, text: TextFormat) -> tuple[str, list[str], Iterable[RawColumn]]:
     """Return the format of a file or a folder, the names of its columns, and the columns."""
-    with opening(path):
+    with name_file_in_errors(path):
         parquet = is_parquet(path) or path.suffix.lower() in SUFFIXES
     if parquet:
         return "parquet", *_columns_of_frame(ParquetFiles.at(path).read_all(), text)
@@ -129,3 +143,23 @@ def _count_rows(lengths: Mapping[str, int], title: str) -> int:
 def _type_name(data: object) -> str:
     kind = type(data)
     return "None" if data is None else f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
+def peek_columns(path: str | PathLike[str], *, delimiter: str | None = None, encoding: str | None = None) -> list[str]:
+    """Return the names of the columns of a CSV file (gzip too) or of Parquet, however large.
+
+    Raises
+    ------
+    InputError
+        If the beginning of the file does not name columns.
+    """
+    file = parquet_parts(Path(path))[0]
+    if file.suffix.lower() in SUFFIXES:
+        return list(pl.read_parquet_schema(file))
+    with file.open("rb") as packed:
+        start = packed.read(BEGINNING)
+    if start.startswith(GZIP):
+        with gzip.open(file) as unpacked:
+            start = unpacked.read(BEGINNING)
+    whole_lines = start[: start.rfind(b"\n") + 1] or start
+    return read_header(decode(whole_lines, encoding, str(path)), delimiter, str(path))

@@ -1,4 +1,4 @@
-"""Columns block by block: what all of their rows say, without all of them in memory at once."""
+"""What is read off all rows of a column a block at a time, so that they need not be in memory at once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def gather_numbers(blocks: Iterable[tuple[int, FloatArray]], rows: NDArray[np.in
 
 
 def smallest_values(ordered: FloatArray, most: int) -> FloatArray:
-    """Return the different ones of sorted numbers, from the smallest on, at most so many.
+    """Return the smallest distinct values of sorted numbers, at most ``most`` of them.
+
+    It jumps from one value to the next, so that a column of few values is not looked at row by row.
 
     Examples
     --------
@@ -92,7 +94,14 @@ def count_levels(column: Column, rows: NDArray[np.intp] | None = None) -> IntArr
     return count_codes(code_blocks(column), len(column.levels), rows)
 
 
+def range_of_blocks(blocks: Iterable[tuple[int, FloatArray]]) -> tuple[float, float] | None:
+    """Return the smallest and the largest number; None where all are missing."""
+    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in blocks if not np.isnan(block).all()]
+    return (float(min(low for low, _ in ends)), float(max(high for _, high in ends))) if ends else None
+
+
 def find_range(column: Column) -> tuple[float, float]:
     """Return the smallest and the largest number of a column that has some."""
-    ends = [(np.nanmin(block), np.nanmax(block)) for _, block in number_blocks(column) if not np.isnan(block).all()]
-    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
+    ends = range_of_blocks(number_blocks(column))
+    assert ends is not None
+    return ends

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 DIGIT = 16
-"""How many bits one pass over the numbers decides."""
+"""How many bits one pass over the numbers settles: the counters of 65,536 buckets fit a cache."""
 GATHERED = 1 << 21
-"""So few numbers are gathered and sorted rather than counted once more."""
+"""At most this many numbers are gathered and sorted; more are divided by another pass. They take 16 MB."""
 _SIGN = np.uint64(1 << 63)
 
 
 def values_at_ranks(
     blocks: Callable[[], Iterable[NDArray[np.uint64]]], ranks: Sequence[int], *, gathered: int = GATHERED
 ) -> NDArray[np.uint64]:
-    """Return the numbers that would stand at these places, counted from 0, if all blocks were sorted together.
+    """Return the numbers with these ranks, counted from 0, among those of all blocks together.
 
-    A pass over the blocks counts the first bits of the numbers, which says in what bucket each rank is; the next pass
-    sorts these buckets, or divides them further if they are large.
+    A pass over the blocks counts how the numbers begin, which says in what bucket each rank is; the next pass sorts
+    these buckets, or divides them further if they are large.
 
     Parameters
     ----------
@@ -89,8 +89,11 @@ def _found(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntAr
 
 
 def to_keys(values: FloatArray) -> NDArray[np.uint64]:
-    """Return numbers as whole ones in the same order; :func:`from_keys` goes back."""
-    bits = (values + 0.0).view(np.uint64)
+    """Return numbers as unsigned integers in the same order; :func:`from_keys` goes back.
+
+    The bits of positive floats sort like integers; those of negative ones sort backwards, so they are all flipped.
+    """
+    bits = (values + 0.0).view(np.uint64)  # −0.0 becomes 0.0
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 

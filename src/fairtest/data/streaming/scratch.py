@@ -1,4 +1,4 @@
-"""Scratch space on disk: a folder that is gone when nobody needs it any more."""
+"""Scratch space on disk: a folder that is removed when nobody needs it any more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Scratch:
 
     def __init__(self) -> None:
         lock = ExitStack()
-        with on_disk():
+        with advise_on_disk_errors():
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
             lock.enter_context(held(self.folder / LOCK))
         self._made = 0
@@ -44,7 +44,7 @@ class Scratch:
         return self.folder / f"{self._made:06d}"
 
     def check_room(self, size: int) -> None:
-        """Raise if so many bytes do not fit."""
+        """Raise if the disk has not this many bytes left."""
         free = shutil.disk_usage(self.folder).free
         if size > free:
             raise InputError(
@@ -54,7 +54,7 @@ class Scratch:
 
 
 @contextmanager
-def on_disk() -> Iterator[None]:
+def advise_on_disk_errors() -> Iterator[None]:
     """Turn an error of the file system into one that says what to do."""
     try:
         yield

@@ -9,57 +9,63 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fairtest.data.columns.declared import DeclaredKinds
+from fairtest.data.columns.description import ColumnDescription
 from fairtest.data.columns.distinct import Distinct
-from fairtest.data.reading.files import is_parquet, opening, path_of
-from fairtest.data.reading.raw import missing_markers
-from fairtest.data.streaming.describe import FileColumn
+from fairtest.data.reading.files import is_parquet, name_file_in_errors, path_of
+from fairtest.data.reading.raw import (
+    Form,
+    first_text,
+    forms_beginning_with,
+    in_form,
+    missing_markers,
+    null_empty_text,
+    possible_forms,
+    without_markers,
+)
 from fairtest.data.streaming.parquet import ParquetFiles
-from fairtest.data.streaming.scratch import Scratch, on_disk
-from fairtest.data.streaming.store import ColumnStore
-from fairtest.data.streaming.streamed import EncodedParquet, StreamedColumn
-from fairtest.data.table import Table
+from fairtest.data.streaming.scratch import Scratch, advise_on_disk_errors
+from fairtest.data.streaming.store import ColumnStore, EncodedParquet, StreamedColumn
+from fairtest.data.table import Table, row_spans
 from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from fairtest.data.columns.declared import KindOptions
     from fairtest.data.columns.encoding import Encoding
-    from fairtest.data.streaming.streamed import RowReader
-    from fairtest.types import Level
+    from fairtest.data.table import RowReader
 
 SHARE = 10
-"""A block of the files takes at most one part in so many of the memory; encoding it takes as much again, or twice."""
+"""A block of the files takes at most a tenth of the memory: encoding it takes as much again, or twice."""
 MOST_ROWS = 1_000_000
 FEWEST_ROWS = 1 << 16
-"""Where this many rows are too large, they are read in several groups of columns."""
+"""The fewest rows of a block; where they are too large for it, they are read in several groups of columns."""
 LEVELS_SHARE = 8
-"""The different values of a column take at most one part in so many."""
+"""The distinct values of a column take at most an eighth of the memory; a column with more is hashed."""
 
 
 def stream_table(
     data: Any,
     *,
     memory: int,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    ordered: Mapping[str, Iterable[Level]] | None = None,
     missing: Iterable[object] = (),
     name: str | None = None,
     store: bool = True,
     block: int | None = None,
+    **kinds: Unpack[KindOptions],
 ) -> Table:
     """Return the table of a Parquet file, or of a folder of them, whose rows stay on disk.
 
     Parameters
     ----------
     memory
-        How many bytes of memory may be used, about.
+        About how many bytes of memory may be used.
     categorical, numeric, ordered, missing, name
         As for :func:`fairtest.data.reading.readers.read_table`, which gives the same table in memory.
     store
@@ -67,7 +73,7 @@ def stream_table(
     block
         How many rows are read at once, if the memory is not to decide.
     """
-    declared = DeclaredKinds.of(categorical=categorical, numeric=numeric, ordered=ordered)
+    declared = DeclaredKinds.of(**kinds)
     markers = missing_markers(missing)
     path = _parquet_path(data)
     files = ParquetFiles.at(path)
@@ -94,15 +100,63 @@ class _Blocks:
         self._columns = max(min(columns, len(files.schema)), 1)
 
     def groups(self) -> Iterator[list[str]]:
-        """Return the columns that are read at the same time."""
+        """Yield the groups of columns that are read together."""
         names = list(self._files.schema)
         for first in range(0, len(names), self._columns):
             yield names[first : first + self._columns]
 
     def read(self, columns: list[str]) -> Iterator[pl.DataFrame]:
-        """Return some columns block by block."""
-        for start in range(0, self._files.n_rows, self.rows):
-            yield self._files.read(columns, start, min(start + self.rows, self._files.n_rows))
+        """Yield some columns block by block."""
+        for start, stop in row_spans(self._files.n_rows, self.rows):
+            yield self._files.read(columns, start, stop)
+
+
+class FileColumn:
+    """A column of files whose rows come in blocks.
+
+    Whether text is dates may only be settled by the last row: until then it is described as both, side by side.
+
+    Parameters
+    ----------
+    dtype
+        The type of the column in the files.
+    missing
+        The values that stand for a missing one.
+    new_distinct
+        Makes what keeps the different values of a column.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dtype: pl.DataType,
+        declared: DeclaredKinds,
+        missing: Sequence[object],
+        new_distinct: Callable[[], Distinct],
+    ) -> None:
+        self._missing = missing
+        self._first: str | None = None
+        self._descriptions = {form: ColumnDescription(name, declared, new_distinct) for form in possible_forms(dtype)}
+
+    def add(self, series: pl.Series) -> None:
+        """Add the next rows."""
+        if Form.TEXT in self._descriptions and self._first is None:
+            self._first = first_text(null_empty_text(series))
+            if self._first is not None:
+                forms = forms_beginning_with(self._first, self._descriptions)
+                self._descriptions = {form: self._descriptions[form] for form in forms}
+        for form, description in list(self._descriptions.items()):
+            raw = in_form(form, series)
+            if raw is None:
+                del self._descriptions[form]
+            else:
+                description.add(without_markers(raw, self._missing))
+
+    def encoding(self) -> Encoding:
+        """Return how the column is encoded, after all rows were added."""
+        is_blank = Form.TEXT in self._descriptions and self._first is None
+        form = Form.TEXT if is_blank else next(iter(self._descriptions))
+        return self._descriptions[form].encoding(form, self._missing)
 
 
 def _describe(
@@ -116,7 +170,7 @@ def _describe(
     encodings: dict[str, Encoding] = {}
     for names in blocks.groups():
         columns = {n: FileColumn(n, files.schema[n], declared, markers, new_distinct) for n in names}
-        with on_disk():
+        with advise_on_disk_errors():
             for frame in blocks.read(names):
                 for name, column in columns.items():
                     column.add(frame[name])
@@ -144,7 +198,7 @@ def _parquet_path(data: Any) -> Path:
             f"already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
             "(pandas) and give the path."
         )
-    with opening(path):
+    with name_file_in_errors(path):
         fits = is_parquet(path)
     if not fits:
         raise InputError(

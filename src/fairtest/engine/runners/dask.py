@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from fairtest.data.cluster import address_of
-from fairtest.data.streaming.slices import Slice
 from fairtest.engine.local import LocalCache, added, fulfil
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
@@ -120,7 +119,7 @@ class OnCluster:
         if self._sent is None:
             self._sent = [
                 self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
-                if isinstance(p, Slice)
+                if p.holds_rows
                 else p
                 for p in self.partitions
             ]
