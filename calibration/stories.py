@@ -90,7 +90,9 @@ class Scenario:
     protected: str = "income"
     output: str = "discount"
     reference: Mapping[str, Any] = field(default_factory=lambda: {"income": "high"})
-    effect: Callable[[People, Floats, Mask], float] = field(default=lambda people, truth, mask: _gap(people, truth, mask))
+    effect: Callable[[People, Floats, Mask], float] = field(
+        default=lambda people, truth, mask: _gap(people, truth, mask)
+    )
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -187,9 +189,7 @@ def _confounder(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
     level = rng.choice(5, n, p=[0.15, 0.25, 0.25, 0.2, 0.15])
     columns = _columns(rng, n)
     low = rng.random(n) < 0.7 - 0.1 * level
-    people = pl.DataFrame(
-        {**columns, "education": [f"e{e}" for e in level], "income": np.where(low, "low", "high")}
-    )
+    people = pl.DataFrame({**columns, "education": [f"e{e}" for e in level], "income": np.where(low, "low", "high")})
     gap = np.array([0, 0, 0, -12, -20.0])[level]
     return _answered(people, np.clip(0.25 + 0.08 * level + np.where(low, 0.5, -0.5) * gap / 100, 0, 1), rng)
 
@@ -254,7 +254,9 @@ def _correlation(people: People, truth: Floats, mask: Mask) -> float:
 def _races(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
     columns = _columns(rng, n)
     people = pl.DataFrame(columns).rename({"race": "income"})
-    shift = people["income"].replace_strict({"White": 0.06, "Hispanic": -0.10, "Black": -0.14, "Asian": 0.04}).to_numpy()
+    shift = (
+        people["income"].replace_strict({"White": 0.06, "Hispanic": -0.10, "Black": -0.14, "Asian": 0.04}).to_numpy()
+    )
     return _answered(people, 0.40 + shift * where(region="West", city="urban").holds(people), rng)
 
 
@@ -448,7 +450,9 @@ def _contrasts(
     everywhere = bool(getattr(report.attributes[0], "everywhere", False))
     false = []
     for finding, mask in zip(findings, masks, strict=True):
-        larger = [m for f, m in zip(findings, masks, strict=True) if f is not finding and f.context.contains(finding.context)]
+        larger = [
+            m for f, m in zip(findings, masks, strict=True) if f is not finding and f.context.contains(finding.context)
+        ]
         for outer in [*larger, *([np.ones(world.height, bool)] if everywhere else [])]:
             here, there = (scenario.effect(world, truth, m) for m in (mask, outer & ~mask))
             sign = np.sign(finding.effect)
@@ -512,7 +516,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="populations of each scenario")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", action="append", default=[], help="scenarios with this in their name")
-    parser.add_argument("--rare", action="store_true", help="worlds with rare groups and outputs in place of the others")
+    parser.add_argument(
+        "--rare", action="store_true", help="worlds with rare groups and outputs in place of the others"
+    )
     parser.add_argument("--correction", default=None)
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()

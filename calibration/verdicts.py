@@ -59,7 +59,11 @@ class SmallWorld:
 def small_worlds() -> list[SmallWorld]:
     """Return every world in which there is something to find."""
     return [
-        SmallWorld(n, e, s) for n in SIZES for e in EVERYWHERE for s in SOMEWHERE if (e or s) and not (e in (3, 15) and s)
+        SmallWorld(n, e, s)
+        for n in SIZES
+        for e in EVERYWHERE
+        for s in SOMEWHERE
+        if (e or s) and not (e in (3, 15) and s)
     ]
 
 
@@ -299,7 +303,9 @@ def adult(path: str, seeds: range) -> None:
                 report = ft.audit(table.sample(n, seed=seed), protected, "income", seed=seed)
                 confirmed += bool(report.populations[0].significant)
                 contexts.append(report.significant)
-            print(f"{protected}, {n:,} people: confirmed {confirmed} of {len(seeds)}, {np.mean(contexts):.1f} significant")
+            print(
+                f"{protected}, {n:,} people: confirmed {confirmed} of {len(seeds)}, {np.mean(contexts):.1f} significant"
+            )
 
 
 def main() -> None:

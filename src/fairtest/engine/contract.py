@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
-    from fairtest.types import IntArray
+    from fairtest.types import FloatArray, IntArray
 
 MOST_COMPARED = 1 << 21
 """Contexts are compared with each other person by person in about so many people at most."""

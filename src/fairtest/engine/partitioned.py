@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Table
     from fairtest.engine.contract import Frontier
     from fairtest.engine.kernel.cells import Kinds, Tally
-    from fairtest.types import IntArray
+    from fairtest.types import FloatArray, IntArray
 
 AT_ONCE = 1 << 23
 """About how many numbers may be counted together in one pass over the partitions."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
-from fairtest.data.summaries import Target
+from fairtest.data.summaries import Counts, Target
 from fairtest.data.variables import cut_variable
 from fairtest.engine.contract import Rows
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
@@ -74,7 +74,7 @@ class Describer:
         here = self._tables_in(self._number, contexts)
         for i, table in zip(contexts, here, strict=True):
             if i == 0 and wider:
-                (whole, _), = self._tables_in(everybody, [0])
+                ((whole, _),) = self._tables_in(everybody, [0])
                 yield whole, table[1]
             else:
                 yield table
@@ -170,9 +170,9 @@ class Describer:
         if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[2:] != (2, 2):
             return [{} for _ in contexts]
         tables = counts[list(contexts)].sum(axis=1)
-        for place, i in enumerate(contexts):
-            if i == 0:
-                tables[place] = self._validated.population.counts[0].sum(axis=0)
+        everybody = self._validated.population
+        assert isinstance(everybody, Counts)
+        tables[[place for place, i in enumerate(contexts) if i == 0]] = everybody.counts[0].sum(axis=0)
         x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
         pair = x1[:, None], n1[:, None], x2[:, None], n2[:, None]
         low, high = score.difference_interval(*pair, self.level)

@@ -259,12 +259,11 @@ def validate(
 
 def _with_first(estimates: Estimates, population: Estimates) -> Estimates:
     """Return estimates with those of the population in the first place."""
-
-    def joined(name: str) -> Any:
-        return np.concatenate((getattr(population, name), getattr(estimates, name)[1:]))
-
-    notes = (*population.notes, *estimates.notes[1:])
-    return Estimates(**{f.name: notes if f.name == "notes" else joined(f.name) for f in fields(Estimates)})
+    numbers = {f.name for f in fields(Estimates)} - {"notes"}
+    joined: dict[str, Any] = {
+        name: np.concatenate((getattr(population, name), getattr(estimates, name)[1:])) for name in numbers
+    }
+    return Estimates(**joined, notes=(*population.notes, *estimates.notes[1:]))
 
 
 # Populations ----------------------------------------------------------------------------------------------------------
@@ -341,7 +340,7 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
     _draw(members, prior, at_share, silent)
     raw = np.array([m.p[0] for m in members])
     corrected = np.minimum(at_share.correction.adjust(raw, prior) / max(share, 1e-300), 1.0)
-    each = level / max(np.count_nonzero(~np.isnan(raw)), 1)
+    each = level / max(int(np.count_nonzero(~np.isnan(raw))), 1)
     answers = []
     for a, summary, member, p in zip(own, summaries, members, corrected, strict=True):
         estimates = _member_estimates(

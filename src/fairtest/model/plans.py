@@ -255,6 +255,12 @@ class TestingPlan(Plan):
         kind=float,
         paper=0.0,
     )
+    preset: Preset | None = _option(
+        None,
+        "'paper' for Algorithm 1 as written, Holm, equal shares.",
+        '``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is stronger than '
+        "the larger contexts around it. Default: that of the training.",
+        choices=get_args(Preset),
     )
 
     def __post_init__(self) -> None:

@@ -142,7 +142,9 @@ class Comparison:
         shown = list(choice.shown)
         outside = crowd.everyone & ~np.bitwise_or.reduce(crowd.members[shown], axis=0, initial=np.uint64(0))
         return Shown(
-            groups=tuple(tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)),
+            groups=tuple(
+                tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
+            ),
             inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
             confirmed=tuple(self._confirmed_predicates(places[c], candidates.prices.deviates[c]) for c in shown),
             everywhere=choice.everywhere,

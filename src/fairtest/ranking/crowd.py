@@ -38,9 +38,7 @@ class Crowd:
         The bits of all people who have a value for the target.
     """
 
-    def __init__(
-        self, engine: Engine, number: int, target: Target, contexts: Sequence[Sequence[Condition]]
-    ) -> None:
+    def __init__(self, engine: Engine, number: int, target: Target, contexts: Sequence[Sequence[Condition]]) -> None:
         self._target = target
         place: dict[Condition, int] = {}
         for condition in (c for context in contexts for c in context):
@@ -50,7 +48,9 @@ class Crowd:
         words = len(cell) // 64
         step = max(words * len(contexts) // MOST_WORDS, 1)
         if step > 1:  # the split is by a hash of the position, so that any words are a sample
-            cell, terms = (a.reshape(*a.shape[:-1], words, 64)[..., ::step, :].reshape(*a.shape[:-1], -1) for a in (cell, terms))
+            cell, terms = (
+                a.reshape(*a.shape[:-1], words, 64)[..., ::step, :].reshape(*a.shape[:-1], -1) for a in (cell, terms)
+            )
             bits = bits[:, ::step]
         self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
         known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)
@@ -68,7 +68,7 @@ class Crowd:
 
     def total(self, people: People) -> NDArray[Any]:
         """Return the sums over some people."""
-        return self._sums(self.everyone[None], people)[0]
+        return np.asarray(self._sums(self.everyone[None], people)[0])
 
     def _sums(self, members: People, people: People) -> NDArray[Any]:
         some = np.flatnonzero(people)
@@ -98,9 +98,7 @@ def _pack(mask: NDArray[np.uint8]) -> People:
     return np.packbits(mask, axis=1).view(np.uint64)
 
 
-def _by_cell(
-    cell: NDArray[np.int32], terms: NDArray[Any]
-) -> tuple[NDArray[Any], IntArray, IntArray, IntArray]:
+def _by_cell(cell: NDArray[np.int32], terms: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray, IntArray]:
     """Return people ordered by cell, every cell filled up to whole words.
 
     Gives their terms ``[term, word, bit]``, their positions (one beyond the last where a word is filled up), the first

@@ -163,10 +163,11 @@ class Chooser:
         z = np.where(known.news_bound[left], *(chosen.beyond(known.sign, left, base=b) for b in (True, base)))
         hopeful = z >= known.prices.deviates[left]
         if not base:  # what is not inside a chosen one may have other reasons to be shown
-            hopeful |= known.apart[left] & ~known.prices.within[np.ix_(left, list(chosen.members))].any(axis=1)
+            shown = np.array(chosen.members, dtype=int)
+            hopeful |= known.apart[left] & ~known.prices.within[np.ix_(left, shown)].any(axis=1)
         left = left[hopeful]
         gain = np.round(self._gain(chosen, left, base=base), 12)
-        order = sorted(range(left.size), key=lambda i: (-gain[i], known.tie[left[i]]))
+        order = sorted(range(left.size), key=lambda i: (-gain[i], known.tie[int(left[i])]))
         return next((int(left[i]) for i in order if self._allowed(int(left[i]), chosen, base=base)), None)
 
     def _gain(self, chosen: _Chosen, which: IntArray, *, base: bool) -> FloatArray:

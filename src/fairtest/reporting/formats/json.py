@@ -155,7 +155,9 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         **_interval(finding, "gap_interval"),
         "impact_ratios": impact_ratios(report, finding),
         "folded": finding.folded,
-        "inside": None if finding.inside is None else [_predicate(predicate) for predicate in finding.inside.predicates],
+        "inside": None
+        if finding.inside is None
+        else [_predicate(predicate) for predicate in finding.inside.predicates],
         "confirmed": list(finding.confirmed) or None,
         "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
