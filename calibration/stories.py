@@ -8,11 +8,10 @@ them; ``python -m calibration.stories --seeds 30 --first 1000 --only pair`` some
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,6 +19,9 @@ from numpy.typing import NDArray
 
 import fairtest as ft
 from fairtest.datasets.pricing import PLANTED, pricing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -43,6 +45,7 @@ class Condition:
     above: float | None = None
 
     def holds(self, people: People) -> Mask:
+        """Return who meets it."""
         column = people[self.column]
         return (column == self.value).to_numpy() if self.above is None else column.to_numpy() > self.above
 
@@ -54,6 +57,7 @@ class Planted:
     conditions: tuple[Condition, ...]
 
     def holds(self, people: People) -> Mask:
+        """Return who is in it."""
         return np.logical_and.reduce([np.ones(people.height, bool), *(c.holds(people) for c in self.conditions)])
 
 
@@ -62,6 +66,13 @@ def where(**given: str | float) -> Planted:
     return Planted(
         tuple(Condition(c, v) if isinstance(v, str) else Condition(c, above=float(v)) for c, v in given.items())
     )
+
+
+def gap_between_groups(people: People, truth: Floats, mask: Mask) -> float:
+    """Return the true rate of low incomes minus that of high ones among some people."""
+    low = (people["income"] == "low").to_numpy()
+    inside, others = truth[mask & low], truth[mask & ~low]
+    return float(inside.mean() - others.mean()) if inside.size and others.size else float("nan")
 
 
 @dataclass(frozen=True)
@@ -90,16 +101,8 @@ class Scenario:
     protected: str = "income"
     output: str = "discount"
     reference: Mapping[str, Any] = field(default_factory=lambda: {"income": "high"})
-    effect: Callable[[People, Floats, Mask], float] = field(
-        default=lambda people, truth, mask: _gap(people, truth, mask)
-    )
+    effect: Callable[[People, Floats, Mask], float] = gap_between_groups
     options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _gap(people: People, truth: Floats, mask: Mask) -> float:
-    low = (people["income"] == "low").to_numpy()
-    inside, others = truth[mask & low], truth[mask & ~low]
-    return float(inside.mean() - others.mean()) if inside.size and others.size else float("nan")
 
 
 def _pick(rng: np.random.Generator, n: int, shares: Mapping[str, float]) -> NDArray[Any]:

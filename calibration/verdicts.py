@@ -9,18 +9,25 @@ adult.csv.gz`` asks about subsamples of the census. Through the public interface
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.stats import beta
 
 import fairtest as ft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Null = Callable[
+        [np.random.Generator, int], tuple[pl.DataFrame, dict[str, Any], Callable[[Any, pl.DataFrame], bool]]
+    ]
 
 SIZES = (500, 1_000, 2_000, 5_000, 10_000)
 EVERYWHERE = (0, 3, 6, 10, 15)
@@ -123,8 +130,6 @@ def small(seeds: range, jobs: int) -> None:
 
 # Nothing to find ------------------------------------------------------------------------------------------------------
 
-Null = Callable[[np.random.Generator, int], tuple[pl.DataFrame, dict[str, Any], Callable[[Any, pl.DataFrame], bool]]]
-
 
 def _any_finding(report: Any, frame: pl.DataFrame) -> bool:  # noqa: ARG001
     return bool(report.findings) or any(
@@ -142,7 +147,7 @@ def nothing(rng: np.random.Generator, n: int, share: float = 0.5) -> Any:
 
 
 def explained(rng: np.random.Generator, n: int) -> Any:
-    """An explanatory attribute explains everything."""
+    """Make an explanatory attribute explain everything."""
     level = rng.choice(4, n)
     group = rng.random(n) < 0.2 + 0.2 * level
     yes = rng.random(n) < 0.15 + 0.2 * level
@@ -159,7 +164,7 @@ def explained(rng: np.random.Generator, n: int) -> Any:
 
 
 def opposite_halves(rng: np.random.Generator, n: int) -> Any:
-    """The population shows nothing, because two halves show opposite gaps; other columns are noise."""
+    """Let two halves show opposite gaps, so that the population shows nothing; other columns are noise."""
     half = rng.random(n) < 0.5
     group = rng.random(n) < 0.5
     yes = rng.random(n) < 0.4 + np.where(group, 0.5, -0.5) * np.where(half, 0.3, -0.3)
@@ -181,7 +186,7 @@ def opposite_halves(rng: np.random.Generator, n: int) -> Any:
 
 
 def confounded(rng: np.random.Generator, n: int) -> Any:
-    """The population shows a gap; within the values of one column there is none, so only contexts that fix it are null."""
+    """Let a column account for the gap of the population: only contexts that fix it show none."""
     high = rng.random(n) < 0.5
     group = rng.random(n) < np.where(high, 0.8, 0.2)
     yes = rng.random(n) < np.where(high, 0.6, 0.2)
@@ -202,7 +207,7 @@ def confounded(rng: np.random.Generator, n: int) -> Any:
 
 
 def two_attributes(rng: np.random.Generator, n: int) -> Any:
-    """Of two attributes one shows a gap everywhere, the other none."""
+    """Let one of two attributes show a gap everywhere, the other none."""
     real, idle = rng.random(n) < 0.5, rng.random(n) < 0.4
     yes = rng.random(n) < 0.35 + np.where(real, 0.1, -0.1)
     data = columns(rng, n, int(rng.integers(4, 9)))

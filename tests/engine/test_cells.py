@@ -7,6 +7,7 @@ import pytest
 from naive_counts import CONTEXTUAL, random_context, setting
 
 import fairtest as ft
+from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.partitions import slices_of
 from fairtest.engine import partitioned
@@ -48,7 +49,7 @@ def in_parts(table, holdout, client=None, columns=CONTEXTUAL):
     run = runner.run
 
     def noted(request, *, add):
-        asked.append(request.method)
+        asked.append(request.name)
         return run(request, add=add)
 
     runner.run = noted
@@ -85,19 +86,17 @@ def test_all_sums_are_the_same(forced, which, stratified):
         assert by_kinds.left_out(number, target) == by_people.left_out(number, target)
 
 
-@pytest.mark.parametrize("known", [CONTEXTUAL, CONTEXTUAL[:2]], ids=["all axes", "axes that come late"])
-def test_trees_are_the_same(forced, known):
+def test_trees_are_the_same(forced):
     _, table, holdout, target, _, _ = setting(4, "counts", stratified=True)
-    by_kinds, by_people = both(table, holdout, known)
+    by_kinds, by_people = both(table, holdout)
     rng = np.random.default_rng(2)
     trees = [engine.frontier(target) for engine in (by_kinds, by_people)]
-    for level in range(4):
-        for name in known if level < 2 else CONTEXTUAL:
+    for _ in range(4):
+        for name in CONTEXTUAL:
             a, b = (next(tree.histograms([by_kinds.axis(name)], 0, tree.n_nodes)) for tree in trees)
             assert a.tobytes() == b.tobytes()
-        names = known if level < 2 else CONTEXTUAL
         cut = rng.integers(0, trees[0].n_nodes, trees[0].n_nodes + 1)
-        axes = [by_kinds.axis(str(rng.choice(names))) for _ in cut]
+        axes = [by_kinds.axis(str(rng.choice(CONTEXTUAL))) for _ in cut]
         child = np.full((len(cut), 256), -1, dtype=np.int32)
         for i, axis in enumerate(axes):
             child[i, : axis.size] = 2 * i + (np.arange(axis.size) % 2)
@@ -124,7 +123,7 @@ def test_kinds_are_tallied_over_partitions(forced, monkeypatch, request, where, 
         asked.clear()
         a, b = (engine.joint(number, axes, target) for engine in (by_kinds, by_people))
         assert a.tobytes() == b.tobytes()
-        assert asked == ([] if which.startswith("counts") else ["joint_of_each"])
+        assert asked == ([] if which.startswith("counts") else ["joints"])
     trees = [engine.frontier(target) for engine in (by_kinds, by_people)]
     for _ in range(3):
         a, b = (next(tree.histograms(axes, 0, tree.n_nodes)) for tree in trees)
@@ -139,7 +138,7 @@ def test_too_many_kinds_are_not_tallied_further(monkeypatch):
     """A sample that misleads costs one pass; then people are counted."""
     force(monkeypatch)
     monkeypatch.setattr(partitioned, "MOST_KINDS", 5)
-    monkeypatch.setattr(partitioned, "expected", lambda sample, people: 1.0)
+    monkeypatch.setattr(partitioned, "estimate_kinds", lambda sample, people: 1.0)
     _, table, holdout, target, _, _ = setting(11, "counts", stratified=False)
     engine, asked = in_parts(table, holdout)
     plain, _ = both(table, holdout)
@@ -147,24 +146,23 @@ def test_too_many_kinds_are_not_tallied_further(monkeypatch):
     asked.clear()
     for _ in range(2):
         assert engine.joint(TRAIN, axes, target).tobytes() == plain.joint(TRAIN, axes, target).tobytes()
-    assert asked == ["sample_of_kinds", "tally", "joint_of_each", "joint_of_each"]
+    assert asked == ["sample_kinds", "tally_kinds", "joints", "joints"]
 
 
-def test_a_tree_goes_on_with_people_over_partitions_too(monkeypatch):
-    """Kinds know the axes that there were when they were tallied, and no others."""
+@pytest.mark.parametrize("where", ["memory", "partitions"])
+def test_kinds_are_found_again_when_there_are_more_axes(monkeypatch, where):
+    """They are alike on the axes there were when they were found, which need not be all that are asked about later."""
     force(monkeypatch)
+    monkeypatch.setattr(partitioned, "FEW_CONTEXTS", 0)
     _, table, holdout, target, _, _ = setting(4, "counts", stratified=True)
-    early, _ = in_parts(table, holdout, columns=CONTEXTUAL[:1])
+    engine = (in_parts if where == "partitions" else both)(table, holdout, columns=CONTEXTUAL[:1])[0]
     _, by_people = both(table, holdout)
-    trees = [engine.frontier(target) for engine in (early, by_people)]
-    known, late = (by_people.axis(name) for name in CONTEXTUAL[:2])
-    child = np.full((1, 256), -1, dtype=np.int32)
-    child[0, : known.size] = np.arange(known.size) % 2
-    for tree in trees:
-        tree.advance([known], child)
-    early.axes(CONTEXTUAL[:2])
-    a, b = (next(tree.histograms([late], 0, 2)) for tree in trees)
-    assert a.tobytes() == b.tobytes()
+    before = engine._kinds_of(TRAIN, target)
+    assert before is not None
+    context = (Condition(CONTEXTUAL[1], (0, 1)), Condition(CONTEXTUAL[2], (0,)))
+    assert engine.tables(TRAIN, [context], target).tobytes() == by_people.tables(TRAIN, [context], target).tobytes()
+    after = engine._kinds_of(TRAIN, target)
+    assert len(after) > len(before)
 
 
 def test_few_kinds_by_a_sample_of_partitions():
@@ -179,7 +177,7 @@ def test_few_kinds_by_a_sample_of_partitions():
         engine, asked = in_parts(source.table, source.holdout, columns=[f"c{i}" for i in range(columns)])
         asked.clear()
         engine.frontier(target)
-        assert asked == (["tally"] if few else ["sample_of_kinds"])
+        assert asked == (["tally_kinds"] if few else ["sample_kinds"])
 
 
 def test_reports_are_the_same_with_several_questions(monkeypatch):
@@ -197,7 +195,7 @@ def test_reports_are_the_same_with_several_questions(monkeypatch):
     assert made[0] == made[1]
 
 
-def kinds_among(columns: int, sizes: int, people: int = 1 << 17) -> cells.Kinds | None:
+def kinds_among(columns: int, sizes: int, people: int = 1 << 17):
     rng = np.random.default_rng(3)
     axes = [type("A", (), {"column": f"c{i}", "size": sizes})() for i in range(columns)]
     codes = [rng.integers(0, sizes, people).astype(np.uint8) for _ in axes]

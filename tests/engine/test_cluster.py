@@ -47,15 +47,15 @@ def told(**how):
 
 
 STAGES = {
-    "search": lambda request: request.method == "histograms",
-    "validation": lambda request: request.method == "tables" and request.arguments[0] != TRAIN,
+    "search": lambda request: request.name == "histograms",
+    "validation": lambda request: request.name == "tables" and request.question.keywords["number"] != TRAIN,
 }
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_worker_killed_in_the_middle_changes_nothing(doomed, monkeypatch, stage):
     workers = doomed.run(os.getpid)
-    submitted = OnCluster._submitted
+    submitted = OnCluster._submit
     killed = []
 
     def harmed(self, request, *, add):
@@ -66,7 +66,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(doomed, monkeypatch, stag
             os.kill(killed[0], signal.SIGKILL)
         return futures
 
-    monkeypatch.setattr(OnCluster, "_submitted", harmed)
+    monkeypatch.setattr(OnCluster, "_submit", harmed)
     assert told(engine=doomed) == told()
     assert len(killed) == 1
     assert killed[0] not in doomed.run(os.getpid).values()

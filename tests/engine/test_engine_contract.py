@@ -10,7 +10,7 @@ from naive_counts import CONTEXTUAL, PAIRS, agrees, has, random_context, setting
 
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN
-from fairtest.engine import contract, partitioned
+from fairtest.engine import batches, contract
 from fairtest.engine.memory import MemoryEngine
 from fairtest.types import SummaryKind
 
@@ -142,7 +142,7 @@ def test_of_a_large_set_every_so_many_th_person_is_compared(engine_over, monkeyp
 @pytest.mark.parametrize("which", PAIRS)
 def test_what_is_counted_together_is_what_is_counted_alone(engine_over, monkeypatch, which):
     """However little may be counted in one pass, joint tables and people come in the order they were asked for."""
-    monkeypatch.setattr(partitioned, "AT_ONCE", 100)
+    monkeypatch.setattr(batches, "AT_ONCE", 100)
     _, table, holdout, target, _, _ = setting(11, which, stratified=True)
     engine, plain = engine_over(table, holdout), MemoryEngine(table, holdout)
     rng = np.random.default_rng(2)

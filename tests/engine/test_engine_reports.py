@@ -107,7 +107,7 @@ def told(case, engine_over=None, **how):
     """Return the report as JSON, from an engine other than the usual one if it is given."""
     source = ft.DataSource(FRAME, seed=3, **({"train_size": 0.5} if how.get("split", True) else {}), **how)
     if engine_over is not None:
-        search._engines[source] = engine_over(source.table, source.holdout)
+        source._attached[search.make_engine] = engine_over(source.table, source.holdout)
     return CASES[case](source).to_json()
 
 

@@ -53,8 +53,9 @@ def test_sums_agree_to_the_last_bit(engine_over, table, attribute, summary, orde
             assert (engine.tables(number, CONTEXTS, target) == expected).all()
             assert (joints[i][:, :, 0] == plain.joint(number, axes, target)).all()
         one = expected[1]
-        assert (counter.table(CONTEXTS[1], np.array([3, 4]))[1] == one).all()
-        assert (counter.joint(axes, np.array([4]))[:, :, 0] == plain.joint(number, axes, targets[4])).all()
+        assert (next(counter.tables([(CONTEXTS[1], np.array([3, 4]))]))[1] == one).all()
+        (joint,) = counter.joints([(axes, np.array([4]))])
+        assert (joint[:, :, 0] == plain.joint(number, axes, targets[4])).all()
         people = [plain.rows(number, (), target) for target in targets]
         assert counter.n_people == len(people[0])
         assert counter.people.tolist() == [p.output.sum() for p in people]
@@ -70,13 +71,14 @@ def test_the_nodes_of_a_tree_are_contexts(engine_over, table):
     engine = engine_over(table, Holdout(N, 1, 0.4, 0))
     counter = engine.label_counter(0, target, labels)
     g, h = engine.axes(["g", "h"])
-    frontier = counter.frontier()
+    frontier = counter.frontier(np.array([0, 4]))
     child = np.full((1, 256), -1, dtype=np.int32)
     child[0, :3] = 1, -1, 0
     frontier.advance([g], child)
     assert frontier.n_nodes == 2
-    found = frontier.histogram(h, np.array([0, 4]))
+    (found,) = frontier.histograms([h], 0, 2)
     for node, code in ((0, 2), (1, 0)):
         for value in range(h.size):
             context = (Condition("g", (code,)), Condition("h", (value,)))
-            assert (found[node, value] == counter.table(context, np.array([0, 4]))).all()
+            (expected,) = counter.tables([(context, np.array([0, 4]))])
+            assert (found[node, value] == expected).all()

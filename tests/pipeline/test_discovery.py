@@ -10,6 +10,7 @@ import fairtest as ft
 from fairtest.model.context import Context
 from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.pipeline.search import label_searcher
+from fairtest.search import labels
 
 N = 12_000
 NOISE = tuple(f"noise {i:02d}" for i in range(40))
@@ -134,11 +135,30 @@ def test_regression_ranks_the_cause_first():
     investigation = ft.Discovery(source, "s", [*LABELS, "a shadow"])
     searcher = label_searcher(source, investigation.questions[0], TrainingRun(TrainingPlan(max_depth=1), 1))
     names = investigation.labels.names
-    z, _ = searcher.evidence(Context(), np.arange(len(names)))
-    order = [names[i] for i in searcher.ranked(Context(), np.arange(len(names)), z)]
+    assert searcher.common.tolist() == list(range(len(names)))
+    (z,), _ = searcher.contexts.evidence([Context()])
+    (ranked,) = searcher.ranked([Context()], z[None])
+    order = [names[i] for i in ranked]
     assert abs(z[names.index("a shadow")]) > 10
     assert set(order[:2]) == set(EVERYWHERE)
     assert order.index("a shadow") > 3
+
+
+@pytest.mark.parametrize("search", ["auto", "forest"])
+def test_it_does_not_matter_how_many_labels_are_counted_together(monkeypatch, search):
+    source = ft.DataSource(people(n=3000), seed=1)
+    found = []
+    for most in (labels.MOST_CELLS, 1):
+        monkeypatch.setattr(labels, "MOST_CELLS", most)
+        investigation = ft.Discovery(source, "s", LABELS[-7:])
+        ft.train([investigation], max_depth=2, search=search)
+        found += investigation.training.found
+    together, one_by_one = found
+    assert len(set(together.contexts)) > 3
+    assert together.contexts == one_by_one.contexts
+    assert together.looked_at == one_by_one.looked_at
+    assert together.outputs.tolist() == one_by_one.outputs.tolist()
+    assert together.evidence.tolist() == one_by_one.evidence.tolist()
 
 
 def test_an_explanatory_attribute_explains_a_label_away():

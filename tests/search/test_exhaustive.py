@@ -13,7 +13,7 @@ from fairtest.pipeline.search import engine_of, searcher_of
 from fairtest.search.cuts import items
 from fairtest.search.exhaustive import conjunctions, feasible_depth, item_axes
 from fairtest.search.proposals import half_link
-from fairtest.search.scoring import Strength
+from fairtest.search.scoring import Outputs, Strength
 
 
 def people(n=900, seed=0):
@@ -34,7 +34,7 @@ def searched(frame, metric=None, depth=3, min_people=20, output="hired", watch=l
     engine, target = watch(engine_of(source)), question.search_target(source)
     axes = item_axes([a for c in question.contextual if (a := engine.axis(c))], source.table)
     strength = Strength(question.metric, "bound")
-    found = conjunctions(engine, target, axes, strength, depth=depth, min_people=min_people)
+    found = conjunctions([Outputs(engine, strength)], target, axes, depth=depth, min_people=min_people)
     return source, question, axes, found
 
 

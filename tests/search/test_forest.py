@@ -15,7 +15,7 @@ from fairtest.pipeline.search import engine_of
 from fairtest.search import proposals
 from fairtest.search.cuts import children, n_splits
 from fairtest.search.forest import choices_of
-from fairtest.search.scoring import Strength
+from fairtest.search.scoring import Outputs, Strength
 from fairtest.search.tree import HistogramScorer, LookedAt, grow, grown, merged
 
 PEOPLE = 3000
@@ -55,7 +55,7 @@ class Search:
 
     def scorer(self) -> HistogramScorer:
         strength = Strength(self.question.metric, self.settings.plan.score)
-        return HistogramScorer(self.engine, self.target, self.axes, strength, self.settings)
+        return HistogramScorer([Outputs(self.engine, strength)], self.target, self.axes, self.settings)
 
 
 def contexts_of(nodes) -> list[Context]:

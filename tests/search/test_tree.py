@@ -24,7 +24,7 @@ from fairtest.search import tree as tree_module
 from fairtest.search.cuts import children, conditions_of, n_splits
 from fairtest.search.proposals import Searcher
 from fairtest.search.rows import RowScorer
-from fairtest.search.scoring import Z_SEARCH, Strength, aggregate_score
+from fairtest.search.scoring import Z_SEARCH, Outputs, Strength, aggregate_score
 from fairtest.search.tree import HistogramScorer, grow
 from fairtest.types import SummaryKind
 
@@ -75,7 +75,7 @@ class Search:
             scorer = RowScorer(self.engine, self.target, axes, metric, setting, self.source.table)
         else:
             strength = Strength(metric, setting.plan.score)
-            scorer = HistogramScorer(self.engine, self.target, axes, strength, setting)
+            scorer = HistogramScorer([Outputs(self.engine, strength)], self.target, axes, setting)
         return grow(scorer, self.source.table, setting)
 
     def sizes(self, found):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.cli.texts import render_text
-from fairtest.investigations.discovery import LabelQuestion
 from fairtest.metrics.choice import scale_for
 from fairtest.numbers import count
 from fairtest.pipeline.prospects import prospects
@@ -26,7 +25,7 @@ def proposals_text(investigation: Investigation, correction: str | None = None) 
     train, test, *_ = source.holdout.sizes
     people = source.words.people
     proposed = prospects(investigation, correction, MOST_SHOWN)
-    questions = [(each, isinstance(each.question, LabelQuestion), _table(each, people)) for each in proposed]
+    questions = [(each, each.question.labels is not None, _table(each, people)) for each in proposed]
     text = render_text(
         "proposals", questions=questions, people=people, rows=source.table.n_rows, train=train, test=test
     )

@@ -6,7 +6,8 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.columns.declared import KindOptions
@@ -22,9 +23,11 @@ from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset, check_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairtest.types import Level
+
+T = TypeVar("T")
 
 TRAIN_SIZE = 0.3
 FEWEST = 2
@@ -146,6 +149,8 @@ class DataSource:
         preset: str | None = None,
     ) -> None:
         check_preset(preset)
+        self._attached: dict[Callable[[DataSource], Any], Any] = {}
+        self._lock = Lock()
         size = check_whole("budget", budget, "DataSource", meaning="the number of test sets")
         self.conf = _inside("conf", conf)
         self.split = bool(split)
@@ -216,6 +221,7 @@ class DataSource:
             raise InputError(f"The source has a column {taken[0]!r} already. Give the new one another name.")
         wider = copy(self)
         wider.__dict__.pop("fingerprint", None)
+        wider._attached = {}  # made of fewer columns
         wider.table = replace(self.table, columns={**self.table.columns, **new.columns})
         return wider
 
@@ -223,6 +229,23 @@ class DataSource:
     def fingerprint(self) -> str:
         """A name for these people, whatever the order of the rows, the format and the seed."""
         return fingerprint(self.table)
+
+    def attached(self, make: Callable[[DataSource], T]) -> T:
+        """Return what ``make`` makes of this source: once, to live as long as the source does, for all threads.
+
+        Data knows no engine, and the engine that counts these people belongs to them all the same.
+
+        Examples
+        --------
+        >>> source = DataSource({"sex": ["f", "m"] * 50})
+        >>> source.attached(lambda people: people.table.n_rows)
+        100
+        """
+        with self._lock:
+            if make not in self._attached:
+                self._attached[make] = make(self)
+            made: T = self._attached[make]
+            return made
 
     def _share(self, train_size: float | None, preset: str | None) -> float:
         if train_size is not None:

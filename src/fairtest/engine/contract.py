@@ -104,18 +104,6 @@ class LabelRows:
         return len(self.stratum)
 
 
-class LabelFrontier(Protocol):
-    """The nodes at the current depth of a tree, each a set of people in whom labels are counted."""
-
-    n_nodes: int
-
-    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
-        """Go one level down: see :meth:`Frontier.advance`."""
-
-
 class LabelCounter(Protocol):
     """Counts the people of one set who have each of many labels, in any context; ``places`` are those of labels."""
 
@@ -125,36 +113,39 @@ class LabelCounter(Protocol):
     def people(self) -> IntArray:
         """How many people of the set have each label."""
 
-    def joint(self, axes: Sequence[Axis], places: IntArray) -> NDArray[Any]:
-        """Return the sums by the codes of some axes: ``[code, …, label, *cell_shape, *sum_shape]``."""
-
     def joints(self, asked: Sequence[tuple[Sequence[Axis], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`joint` sums of several sets of axes and of labels, counted together as memory allows."""
+        """Yield the sums of each of several sets of axes and labels: ``[code, …, label, *cell_shape, *sum_shape]``.
 
-    def frontier(self) -> LabelFrontier:
-        """Return the root of a tree over the people of the set."""
+        Counted together as far as memory allows.
+        """
 
-    def table(self, context: Sequence[Condition], places: IntArray) -> NDArray[Any]:
-        """Return the sums of some labels in one context: ``[label, *cell_shape, *sum_shape]``."""
+    def frontier(self, places: IntArray) -> Frontier:
+        """Return the root of a tree over the people of the set, whose tables have an axis for some labels.
+
+        No node of it can be cut in several ways.
+        """
 
     def tables(self, asked: Sequence[tuple[Sequence[Condition], IntArray]]) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`table` of several contexts and labels, counted together as far as memory allows."""
+        """Yield the sums of some labels in each of several contexts: ``[label, *cell_shape, *sum_shape]``.
+
+        Counted together as far as memory allows.
+        """
 
     def design(self, context: Sequence[Condition], places: IntArray) -> LabelRows:
         """Return who in a context has which of some labels, person by person."""
 
 
-class Engine(Protocol):
-    """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`."""
+class Counter(Protocol):
+    """What a search needs: tables of sums, which may have an axis for several outputs behind those of contexts.
+
+    Axes are those that the engine itself made. Any thread may ask, at any time.
+    """
 
     def axis(self, column: str) -> Axis | None:
         """Return a contextual column in codes, thresholds and rare values read off the training set."""
 
-    def axes(self, columns: Sequence[str]) -> list[Axis | None]:
-        """Return several contextual columns in codes, read together where a pass over the rows is dear."""
-
     def frontier(self, target: Target) -> Frontier:
-        """Return the root of a tree over the training rows."""
+        """Return the root of a tree over the training rows, which can be cut along the axes made before it."""
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set: ``[*cell_shape, *sum_shape]``."""
@@ -162,11 +153,18 @@ class Engine(Protocol):
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set: ``[context, *cell_shape, *sum_shape]``."""
 
+    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
+        """Yield the :meth:`Engine.joint` sums of each of several sets of axes, together as far as memory allows."""
+
+
+class Engine(Counter, Protocol):
+    """Counts people; numbers of sets are those of :class:`fairtest.data.holdout.Holdout`."""
+
+    def axes(self, columns: Sequence[str]) -> list[Axis | None]:
+        """Return several contextual columns in codes, read together where a pass over the rows is dear."""
+
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once: ``[code, code, …, *cell_shape, *sum_shape]``."""
-
-    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
-        """Yield the :meth:`joint` sums of each of several sets of axes, counted together as far as memory allows."""
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them, with their codes on some axes."""

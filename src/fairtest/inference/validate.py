@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.multiplicity.required import required_deviates
-from fairtest.inference.recentre import test_summary
 from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step, silent
 from fairtest.statistics.numerics.rules import clip_p
@@ -26,14 +25,12 @@ from fairtest.statistics.resampling.samplers import KeyedSampler
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairtest.data.axes import Condition
-    from fairtest.data.summaries import Summary, Target
+    from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
+    from fairtest.inference.asked import Asked
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.max_t import JointNull
-    from fairtest.investigations.question import Question
     from fairtest.metrics.procedure import Procedure
-    from fairtest.model.context import Context
     from fairtest.progress import Progress
     from fairtest.statistics.resampling.samplers import Draws, Sampler
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -85,53 +82,6 @@ class TestSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """One question and the contexts in which it is put, the whole population first.
-
-    Attributes
-    ----------
-    evidence, sign
-        What the training set says of each context: a normal deviate, and the direction (0 where the metric has none).
-    strata_evidence
-        The deviate of each stratum of each context, row by row; None without strata.
-    title
-        What to call the question where an error comes from it; empty if it is the only one.
-    guided
-        The contexts that are nodes of the guided tree.
-    named
-        Whether the question was there before anything was shown of these people.
-    population_set
-        The people on whom the whole population is tested at a level of its own; None where it is one hypothesis among
-        the others.
-    """
-
-    question: Question
-    target: Target
-    contexts: tuple[Context, ...]
-    conditions: tuple[tuple[Condition, ...], ...]
-    evidence: FloatArray
-    sign: FloatArray
-    strata_evidence: FloatArray | None = None
-    title: str = ""
-    guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
-    named: bool = field(default=False, kw_only=True)
-    population_set: int | None = field(default=None, kw_only=True)
-
-    @property
-    def populations(self) -> IntArray:
-        """Where the whole population is asked about."""
-        return np.zeros(1, dtype=int)
-
-    def target_of(self, i: int) -> Target:  # noqa: ARG002 - the same for all contexts of one question
-        """Return what is counted for one context."""
-        return self.target
-
-    def counted(self, engine: Engine, number: int) -> Summary:
-        """Return the summary of every context in a set."""
-        return test_summary(engine, number, self.conditions, self.target)
-
-
-@dataclass(frozen=True, eq=False)
 class Estimates:
     """What the test set says: an entry for each hypothesis, NaN where there is none."""
 
@@ -149,6 +99,11 @@ class Estimates:
     def tested(self) -> BoolArray:
         """The members of the family."""
         return ~np.isnan(self.p_raw)
+
+    def take(self, at: IntArray) -> Estimates:
+        """Return some of the entries."""
+        numbers = {name: value[at] for name, value in vars(self).items() if name != "notes"}
+        return Estimates(**numbers, notes=tuple(self.notes[i] for i in at.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +286,7 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
         assert a.population_set is not None
         here = replace(settings, number=a.population_set)
         with in_question(a.title):
-            everybody = replace(a, contexts=a.contexts[:1], conditions=a.conditions[:1], population_set=None)
+            everybody = a.everybody()
             summaries.append(everybody.counted(engine, a.population_set))
             batch = _contexts(engine, everybody, summaries[-1], here)
             members.append(_member(batch, level / len(own), settings, everybody, weighted=False))

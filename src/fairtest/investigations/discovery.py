@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.labels import label_columns, labels_of
@@ -16,9 +16,10 @@ from fairtest.model.report import ColumnNote, LabelSettings
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairtest.data.labels import Labels
+    from fairtest.data.summaries import Target
     from fairtest.investigations.base import Metrics
     from fairtest.metrics.registry import Metric
 
@@ -39,13 +40,18 @@ class LabelQuestion(Question):
         The fewest people of the whole table a label may have.
     """
 
-    labels: Labels
-    top_k: int
-    min_people: int
+    labels: Labels  # type: ignore[misc]
+    top_k: int  # type: ignore[misc]
+    min_people: int  # type: ignore[misc]
 
-    def about(self, place: int) -> Question:
+    def about(self, output: int) -> Question:
         """Return the question about one label."""
-        return Question(self.protected, self.labels.variable(place), self.strata, self.metric, self.contextual)
+        return Question(self.protected, self.labels.variable(output), self.strata, self.metric, self.contextual)
+
+    def test_targets(self, source: DataSource, outputs: Iterable[int], contexts: int = 1) -> dict[int, Target]:
+        """Return what the validation counts for each of some labels."""
+        any_label = self.about(0).test_target(source, contexts)
+        return {i: replace(any_label, output=self.labels.variable(i)) for i in outputs}
 
 
 class Discovery(Investigation):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.summaries import Target
@@ -11,6 +11,9 @@ from fairtest.data.variables import RANK_BINS, Variable, rank_variable
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtest.data.labels import Labels
     from fairtest.data.source import DataSource
     from fairtest.metrics.registry import Metric
 
@@ -36,6 +39,20 @@ class Question:
     metric: Metric
     contextual: tuple[str, ...]
     everyone: Variable | None = None
+    labels: ClassVar[Labels | None] = None
+    """The outputs, where the question is about many of them (Discovery) …"""
+    top_k: ClassVar[int] = 1
+    """… of which so many are kept in each context …"""
+    min_people: ClassVar[int] = 0
+    """… and which so many people of the whole table must have."""
+
+    def about(self, output: int) -> Question:  # noqa: ARG002 - there is only one
+        """Return the question about one of its outputs."""
+        return self
+
+    def test_targets(self, source: DataSource, outputs: Iterable[int], contexts: int = 1) -> dict[int, Target]:
+        """Return what the validation counts for each of some outputs."""
+        return dict.fromkeys(outputs, self.test_target(source, contexts))
 
     def search_target(self, source: DataSource) -> Target:
         """Return what the search counts."""

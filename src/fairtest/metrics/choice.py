@@ -33,7 +33,7 @@ def find_metric(name: str | Metric) -> Metric:
     """Return the metric of a name, whatever its case."""
     if isinstance(name, Metric):
         return name
-    known = {k.casefold(): m for k, m in named_metrics().items()}
+    known = {k.casefold(): m for k, m in dict(named_metrics()).items()}  # a copy: another thread may register one
     if str(name).casefold() not in known:
         raise unknown_name("metric", name, named_metrics())
     return known[str(name).casefold()]
@@ -77,7 +77,7 @@ def fitting_metric(named: str | Metric | None, protected: tuple[str, Kind], outp
     chosen = find_metric(named)
     if chosen.accepts(s_kind, o_kind):
         return chosen
-    fits = [name for name, m in named_metrics().items() if m.accepts(s_kind, o_kind)]
+    fits = [name for name, m in dict(named_metrics()).items() if m.accepts(s_kind, o_kind)]
     raise InputError(
         f"The metric {chosen.name} does not fit: {s_name!r} is {s_kind.value} and {o_name!r} is {o_kind.value}. For "
         f"this pair use one of {', '.join(fits)}, or declare another kind ({setting('categorical', [...])}, "

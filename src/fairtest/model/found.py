@@ -1,4 +1,4 @@
-"""What a search gives back: the contexts it proposes."""
+"""What a search gives back: the hypotheses it proposes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairtest.model.context import Context
     from fairtest.types import FloatArray, IntArray
@@ -15,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The contexts a search proposes, the whole population first.
+    """The hypotheses a search proposes: an output and a context each, for every output the whole population first.
 
     Attributes
     ----------
     contexts
-        Every proposed context once.
+        The context of each hypothesis; for one output, every proposed context once.
     parents
         The position of the context each was cut from, −1 for the population.
     looked_at
@@ -32,6 +34,12 @@ class Found:
         The contexts that are nodes of the guided tree, proposed or not; empty where none was grown.
     notes
         What the user should know about what was not looked at.
+    outputs
+        The number of the output of each hypothesis; None where the question has one output only.
+    strongest
+        The outputs that the training set ranked first over everybody.
+    rare
+        How many outputs were not looked at because too few people have them (or have them not).
     """
 
     contexts: tuple[Context, ...]
@@ -41,6 +49,22 @@ class Found:
     sign: FloatArray
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    outputs: IntArray | None = field(default=None, kw_only=True)
+    strongest: tuple[int, ...] = field(default=(0,), kw_only=True)
+    rare: int = field(default=0, kw_only=True)
+
+    def take(self, at: Sequence[int] | IntArray) -> Found:
+        """Return some of the hypotheses."""
+        at = np.asarray(at, dtype=int)
+        return Found(
+            tuple(self.contexts[i] for i in at.tolist()),
+            (-1,) * len(at),
+            self.looked_at,
+            self.evidence[at],
+            self.sign[at],
+            guided=self.guided,
+            outputs=None if self.outputs is None else self.outputs[at],
+        )
 
 
 class FoundUnweighed(Found):
@@ -70,24 +94,3 @@ class FoundUnweighed(Found):
     def sign(self) -> FloatArray:
         """Its direction."""
         return self._weights[1]
-
-
-@dataclass(frozen=True, eq=False)
-class FoundLabels(Found):
-    """The labels a search proposes, each with contexts: the first of every label is the whole population.
-
-    ``contexts``, ``evidence`` and ``sign`` have an entry for each label and context.
-
-    Attributes
-    ----------
-    places
-        Which label each entry is about.
-    strongest
-        The labels kept over everybody, in the order of the regression.
-    rare
-        How many labels were left out because too few people have them (or have them not).
-    """
-
-    places: IntArray
-    strongest: tuple[int, ...]
-    rare: int

@@ -248,9 +248,9 @@ class TestingPlan(Plan):
     population_share: float = _option(
         0.5,
         "The share of the level that is kept for the whole population. Default: 0.5.",
-        "The share of the level that is kept for the question over everybody, who are tested on the training set too if "
-        "the question was there before anything was shown. Groups have the rest, and all of it where every population "
-        "is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one hypothesis among "
+        "The share of the level that is kept for the question over everybody, who are tested on the training set too "
+        "if the question was there before anything was shown. Groups have the rest, and all of it where every "
+        "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one hypothesis among "
         "the others.",
         kind=float,
         paper=0.0,

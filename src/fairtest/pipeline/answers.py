@@ -9,18 +9,16 @@ import numpy as np
 
 from fairtest.data.summaries import Counts, Target
 from fairtest.exceptions import in_question
+from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
-from fairtest.inference.label_asked import LabelAsked, by_label
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.inference.validate import Asked, TestSettings, validate
+from fairtest.inference.validate import TestSettings, validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
-from fairtest.investigations.discovery import LabelQuestion
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import Elsewhere
-from fairtest.model.found import FoundLabels
 from fairtest.model.results import AttributeResult
-from fairtest.pipeline.search import engine_of, label_searcher, searcher_of
+from fairtest.pipeline.search import engine_of, stratum_evidence
 from fairtest.progress import progress_of_step, silent
 from fairtest.ranking.choice import Comparison, Shown
 from fairtest.ranking.folding import fold
@@ -59,24 +57,34 @@ def put(
     weighted: bool = True,
     named: bool = False,
 ) -> Asked:
-    """Return a question as it is put to a test set: with its contexts, the whole population first.
+    """Return the hypotheses of a question as they are put to a test set.
 
     ``weighted`` says whether anybody will ask for the evidence of the training set, ``named`` whether the question was
     there before anything was shown of these people.
     """
-    engine = engine_of(source)
+    number = len(found.contexts)
+    outputs = np.zeros(number, dtype=int) if found.outputs is None else found.outputs
     with in_question(title):
-        if isinstance(found, FoundLabels) and isinstance(question, LabelQuestion):
-            return replace(put_labels(source, question, found), title=title)
-        conditions = conditions_of(found.contexts, engine.axis)
-        target = question.test_target(source, len(found.contexts))
+        conditions = conditions_of(found.contexts, engine_of(source).axis)
+        targets = question.test_targets(source, np.unique(outputs).tolist(), number)
         strata = None
         if weighted and question.strata is not None and question.metric.evidence is not None:
-            strata = searcher_of(source, question).by_stratum(found.contexts)
-        nothing = np.zeros(len(found.contexts))
-        evidence, sign = (found.evidence, found.sign) if weighted else (nothing, nothing)
+            strata = stratum_evidence(source, question, found)
+        evidence, sign = (found.evidence, found.sign) if weighted else (np.zeros(number), np.zeros(number))
     return Asked(
-        question, target, found.contexts, conditions, evidence, sign, strata, title, guided=found.guided, named=named
+        question,
+        targets,
+        found.contexts,
+        conditions,
+        evidence,
+        sign,
+        outputs,
+        strata,
+        title,
+        guided=found.guided,
+        strongest=found.strongest,
+        rare=found.rare,
+        named=named,
     )
 
 
@@ -92,8 +100,8 @@ def answer(
     results = []
     for number, v in enumerate(validated):
         here = progress_of_step(describing, number, len(validated))
-        labels = isinstance(v.asked, LabelAsked)
-        results.append((label_results if labels else attribute_result)(source, v, run, here))
+        result_of = attribute_result if v.asked.question.labels is None else label_results
+        results.append(result_of(source, v, run, here))
     return results
 
 
@@ -103,46 +111,9 @@ def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
     Everybody of the training set and this one if the question was named before anything was shown of them, else this
     set. None for labels: which of them are tested over everybody, training decides.
     """
-    if isinstance(asked, LabelAsked):
+    if asked.question.labels is not None:
         return None
     return source.holdout.with_training(number) if asked.named else number
-
-
-def put_labels(source: DataSource, question: LabelQuestion, found: FoundLabels) -> LabelAsked:
-    """Return the question about labels as it is put to a test set."""
-    conditions = conditions_of(found.contexts, engine_of(source).axis)
-    labels, places = np.unique(found.places, return_inverse=True)
-    strata = None
-    if question.strata is not None and question.metric.evidence is not None:
-        strata = label_searcher(source, question).by_stratum(found.places, found.contexts)
-    parts = []
-    target = question.about(0).test_target(source, len(found.contexts))
-    for number, label in enumerate(labels.tolist()):
-        at = np.flatnonzero(places == number)
-        about = question.about(label)
-        parts.append(
-            Asked(
-                about,
-                replace(target, output=about.output),
-                tuple(found.contexts[i] for i in at),
-                tuple(conditions[i] for i in at),
-                found.evidence[at],
-                found.sign[at],
-            )
-        )
-    return LabelAsked(
-        question,
-        target,
-        found.contexts,
-        conditions,
-        found.evidence,
-        found.sign,
-        strata,
-        parts=tuple(parts),
-        places=places,
-        strongest=tuple(np.searchsorted(labels, found.strongest).tolist()),
-        rare=found.rare,
-    )
 
 
 def label_results(
@@ -153,25 +124,23 @@ def label_results(
     Over everybody, labels are shown that are significant, or that the training set ranked among the strongest.
     """
     asked = validated.asked
-    assert isinstance(asked, LabelAsked)
-    answers = list(by_label(validated))
     with np.errstate(invalid="ignore"):
-        clear = [bool(v.contexts.p[0] <= run.level) for v in answers]
-        told = [bool((v.contexts.p <= run.level).any()) for v in answers]
+        significant = validated.contexts.p <= run.level
+    shown = set(asked.strongest) | set(asked.outputs[significant].tolist())
+    overall = set(asked.strongest) | {int(asked.outputs[i]) for i in asked.populations if significant[i]}
     results = {
-        i: attribute_result(source, v, run, progress_of_step(progress, i, len(answers)))
-        for i, v in enumerate(answers)
-        if told[i] or i in asked.strongest
+        output: attribute_result(source, alone, run, progress_of_step(progress, i, len(asked.targets)))
+        for i, (output, alone) in enumerate(by_output(validated))
+        if output in shown
     }
-    everyone = [(i, r.population) for i, r in results.items() if clear[i] or i in asked.strongest]
-    populations = tuple(f for _, f in sorted(everyone, key=lambda pair: _by_strength(asked, pair[1])))
+    everyone = [r.population for output, r in results.items() if output in overall]
+    populations = tuple(sorted(everyone, key=lambda finding: _by_strength(asked, finding)))
     inside = [f for r in results.values() for f in r.findings]
-    strata = 0 if validated.strata is None else _significant_strata(validated, run.level)
     return AttributeResult(
         tested=validated.tested,
         untestable=int(np.isnan(validated.contexts.p_raw).sum()),
         significant_contexts=tuple(c for r in results.values() for c in r.significant_contexts),
-        significant_strata=strata,
+        significant_strata=_significant_strata(validated, run.level),
         left_out=next(iter(results.values())).left_out if results else 0,
         population=populations[0],
         findings=(
@@ -180,7 +149,7 @@ def label_results(
         ),
         detectable=None,
         labels=populations,
-        parts={asked.parts[i].question.output.name: r for i, r in results.items()},
+        parts={asked.question.about(output).output.name: r for output, r in results.items()},
         rare=asked.rare,
     )
 

@@ -11,8 +11,6 @@ from fairtest.data.holdout import TRAIN
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
 from fairtest.inference.validate import measure
-from fairtest.investigations.discovery import LabelQuestion
-from fairtest.model.found import Found, FoundLabels
 from fairtest.model.plans import TestingPlan, TestingRun
 from fairtest.pipeline.answers import make_settings, put
 from fairtest.pipeline.choices import choose_correction
@@ -29,7 +27,8 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.context import Context
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.model.found import Found
+    from fairtest.types import FloatArray
 
 FIRST_SET = 1
 COPIES = 10
@@ -110,17 +109,23 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
     for (question, all_found), start in zip(pairs, starts, strict=True):
         groups = _strongest(source, all_found, most)
         at = np.array([group[0] for group in groups], dtype=np.int64)
-        some = put(source, question, _some(all_found, at))
+        some = put(source, question, all_found.take(at))
         measured = measure(engine_of(source), [some], settings)[0]
         allowed = critical_p(chosen, expected, prior, settings.level, start + at)
         sizes = _detectable(measured, allowed, settings)
         sizes[~(sizes < question.metric.most)] = np.nan
-        labels = _labels(question, all_found, at)
         shown = (
-            Prospect(context, label, int(n), _known(effect), float(z), _known(size), len(group) - 1)
-            for context, label, n, effect, z, size, group in zip(
+            Prospect(
+                context,
+                _label(question, all_found, group[0]),
+                int(n),
+                _known(effect),
+                float(z),
+                _known(size),
+                len(group) - 1,
+            )
+            for context, n, effect, z, size, group in zip(
                 some.contexts,
-                labels,
                 measured.contexts.size,
                 measured.contexts.effect,
                 all_found.evidence[at],
@@ -163,7 +168,7 @@ def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:
     By evidence, and not by the lower bound of the effect as in reports: it is what the test goes by, and what the table
     shows. Contexts are led by the strongest of them, not by the simplest as in reports: nothing is confirmed yet.
     """
-    if isinstance(found, FoundLabels):
+    if found.outputs is not None:
         return [[i] for i in np.argsort(-found.evidence, kind="stable")[:most].tolist()]
     names = [str(context) for context in found.contexts]
     order = sorted(range(1, len(names)), key=lambda i: (-found.evidence[i], names[i]))[: most * COPIES]
@@ -177,18 +182,8 @@ def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:
     return [[0], *([order[i] for i in group] for group in groups[:most])]
 
 
-def _some(found: Found, at: IntArray) -> Found:
-    contexts = tuple(found.contexts[i] for i in at.tolist())
-    parents = (-1,) * len(contexts)
-    if isinstance(found, FoundLabels):
-        return FoundLabels(contexts, parents, 0, found.evidence[at], found.sign[at], found.places[at], (), 0)
-    return Found(contexts, parents, found.looked_at, found.evidence[at], found.sign[at], guided=found.guided)
-
-
-def _labels(question: Question, found: Found, at: IntArray) -> list[str | None]:
-    if not isinstance(found, FoundLabels) or not isinstance(question, LabelQuestion):
-        return [None] * at.size
-    return [question.labels.names[place] for place in found.places[at].tolist()]
+def _label(question: Question, found: Found, at: int) -> str | None:
+    return None if question.labels is None or found.outputs is None else question.labels.names[found.outputs[at]]
 
 
 def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings) -> FloatArray:

@@ -18,7 +18,6 @@ from fairtest.inference.agreement import bits_told, expectations, likely_real, p
 from fairtest.inference.describe import Describer
 from fairtest.inference.multiplicity.corrections import FALSE_DISCOVERY
 from fairtest.inference.validate import measure, validate
-from fairtest.model.found import Found
 from fairtest.model.report import Reuse
 from fairtest.model.results import AttributeResult
 from fairtest.pipeline.answers import left_out, make_settings
@@ -33,9 +32,11 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.inference.agreement import Answer, Expected
+    from fairtest.inference.asked import Asked
     from fairtest.inference.multiplicity.corrections import Correction
-    from fairtest.inference.validate import Asked, TestSettings, Validated
+    from fairtest.inference.validate import TestSettings, Validated
     from fairtest.model.finding import Finding
+    from fairtest.model.found import Found
     from fairtest.model.plans import TestingRun
     from fairtest.progress import Progress
 
@@ -77,13 +78,7 @@ def make_short_list(source: DataSource, found: Found) -> Found:
         if not any(contexts[j].contains(contexts[i]) for j in leaders):
             leaders.append(i)
     at = order[[0, *leaders[:SHORT_LIST]]]
-    return Found(
-        tuple(found.contexts[i] for i in at),
-        (-1,) + (0,) * (len(at) - 1),
-        found.looked_at,
-        found.evidence[at],
-        found.sign[at],
-    )
+    return replace(found.take(at), guided=frozenset())
 
 
 def answer_from_reused_set(

@@ -4,53 +4,54 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.partitions import partitions_of, partitions_to_send
+from fairtest.data.summaries import by_stratum
+from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import InputError
-from fairtest.investigations.discovery import LabelQuestion
 from fairtest.model.context import Context
-from fairtest.model.found import Found, FoundLabels
+from fairtest.model.found import Found
 from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.progress import silent
+from fairtest.search.cuts import conditions_of
 from fairtest.search.forest import grow_forest
-from fairtest.search.label_search import LabelSearcher
-from fairtest.search.proposals import Searcher
+from fairtest.search.labels import LabelSearcher
+from fairtest.search.proposals import Searcher, known_deviates, weights_and_signs
 from fairtest.search.rows import RowScorer
-from fairtest.search.scoring import Strength
+from fairtest.search.scoring import Outputs, Strength
 from fairtest.search.tree import LookedAt, grow
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
+    from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
     from fairtest.engine.partitioned import Runner
     from fairtest.investigations.question import Question
     from fairtest.model.results import SignificantContexts
     from fairtest.progress import Progress
+    from fairtest.types import FloatArray, IntArray
 
 KEPT = 4
 """One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
 EACH_ROW = 4096
 """How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
-_engines: WeakKeyDictionary[DataSource, Engine] = WeakKeyDictionary()
-
 
 def engine_of(source: DataSource) -> Engine:
-    """Return the engine that counts the people of a source; its codes are kept for the next call."""
-    if source not in _engines:
-        _engines[source] = _engine(source)
-    return _engines[source]
+    """Return the engine that counts the people of a source; it belongs to the source, and goes with it."""
+    return source.attached(make_engine)
 
 
-def _engine(source: DataSource) -> Engine:
+def make_engine(source: DataSource) -> Engine:
+    """Return a new engine for the people of a source."""
     if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout)
     runner: Runner
@@ -69,20 +70,13 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
-    if isinstance(question, LabelQuestion):
-        found = label_searcher(source, question, settings, progress)
-        return found.find(question.top_k, question.min_people * source.train_size)
+    if question.labels is not None:
+        return label_searcher(source, question, settings, progress).find(question.top_k)
     if not source.split:
         return _fixed_contexts(source, question, settings, progress)
     if question.metric.summary is SummaryKind.ROWS:
         return _contexts_by_rows(source, question, settings, progress)
-    searcher = searcher_of(source, question, settings, progress)
-    return {
-        "auto": searcher.auto,
-        "tree": searcher.tree,
-        "forest": searcher.forest,
-        "exhaustive": searcher.exhaustive,
-    }[settings.plan.search]()
+    return searcher_of(source, question, settings, progress).find()
 
 
 def _contexts_by_rows(source: DataSource, question: Question, settings: TrainingRun, progress: Progress) -> Found:
@@ -105,12 +99,35 @@ def _fixed_contexts(source: DataSource, question: Question, settings: TrainingRu
     return searcher_of(source, question, settings, progress).fixed()
 
 
-def known_contexts(source: DataSource, question: Question, contexts: tuple[Context, ...]) -> Found:
-    """Return given contexts with what the training set says of them."""
-    if question.metric.summary is SummaryKind.ROWS:
-        nothing = np.zeros(len(contexts))
-        return Found(contexts, (-1,) * len(contexts), 0, nothing, nothing)
-    return searcher_of(source, question).known(contexts)
+def known_contexts(
+    source: DataSource, question: Question, contexts: tuple[Context, ...], outputs: IntArray | None = None
+) -> Found:
+    """Return given contexts (each with the number of its output, if there are several) as if they had been found.
+
+    With what the training set says of each alone.
+    """
+    evidence = sign = np.zeros(len(contexts))
+    strongest = (0,) if outputs is None else tuple(np.unique(outputs).tolist())
+    if question.metric.summary is not SummaryKind.ROWS:
+        z = Strength(question.metric, "bound").evidence(_training_summary(source, question, contexts, outputs)).z
+        evidence, sign = weights_and_signs(known_deviates(z), z, question.metric)
+    return Found(contexts, (-1,) * len(contexts), 0, evidence, sign, outputs=outputs, strongest=strongest)
+
+
+def stratum_evidence(source: DataSource, question: Question, found: Found) -> FloatArray:
+    """Return the training set's evidence in each stratum of each hypothesis, row by row."""
+    summary = _training_summary(source, question, found.contexts, found.outputs)
+    return known_deviates(Strength(question.metric, "bound").evidence(by_stratum(summary)).z)
+
+
+def _training_summary(
+    source: DataSource, question: Question, contexts: tuple[Context, ...], outputs: IntArray | None
+) -> Summary:
+    engine, target = engine_of(source), question.about(0).search_target(source)
+    conditions = conditions_of(contexts, engine.axis)
+    if question.labels is None or outputs is None:
+        return target.wrap(engine.tables(TRAIN, conditions, target))
+    return target.wrap(sums_of_entries(engine.label_counter(TRAIN, target, question.labels), conditions, outputs))
 
 
 def ask_again(
@@ -124,20 +141,17 @@ def ask_again(
     def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
+    if question.labels is None:
+        again = {0: kept(before.contexts)}
+    else:
+        number = {name: i for i, name in enumerate(question.labels.names)}
+        again = {number[name]: kept(contexts) for name, contexts in before.labels.items()}
+        again = dict(sorted(again.items())) or {number[before.output]: ()}
+    entries = [(output, context) for output, some in again.items() for context in (Context(), *some)]
+    outputs = None if question.labels is None else np.array([output for output, _ in entries])
     significant = sum(len(c) > 0 for c in before.contexts)
-    if not isinstance(question, LabelQuestion):
-        again = kept(before.contexts)
-        return known_contexts(source, question, (Context(), *again)), significant - len(again)
-    place = {name: i for i, name in enumerate(question.labels.names)}
-    told = {place[name]: kept(contexts) for name, contexts in before.labels.items()}
-    if not told:
-        told = {place[before.output]: ()}
-    entries = [(label, context) for label in sorted(told) for context in (Context(), *told[label])]
-    places, contexts = np.array([label for label, _ in entries]), tuple(context for _, context in entries)
-    evidence, sign = label_searcher(source, question).known(places, contexts)
-    parents = (-1,) * len(entries)
-    again_labels = FoundLabels(contexts, parents, 0, evidence, sign, places, tuple(sorted(told)), 0)
-    return again_labels, significant - (len(entries) - len(told))
+    left_out = significant - sum(len(some) for some in again.values())
+    return known_contexts(source, question, tuple(context for _, context in entries), outputs), left_out
 
 
 def searcher_of(
@@ -145,20 +159,27 @@ def searcher_of(
 ) -> Searcher:
     """Return what searches the training set for one question."""
     settings = settings or TrainingRun(TrainingPlan(max_depth=1), min_people=1)
-    strength = Strength(question.metric, settings.plan.score)
+    outputs = [Outputs(engine_of(source), Strength(question.metric, settings.plan.score))]
     target = question.search_target(source)
-    return Searcher(engine_of(source), target, _axes(source, question), strength, settings, source.table, progress)
+    return Searcher(outputs, target, _axes(source, question), settings, source.table, progress)
 
 
 def label_searcher(
-    source: DataSource, question: LabelQuestion, settings: TrainingRun | None = None, progress: Progress = silent
+    source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent
 ) -> LabelSearcher:
     """Return what searches the training set for labels."""
-    settings = settings or TrainingRun(TrainingPlan(max_depth=1), min_people=1)
-    strength = Strength(question.metric, settings.plan.score)
-    target = question.about(0).search_target(source)
-    axes = _axes(source, question)
-    return LabelSearcher(engine_of(source), target, question.labels, axes, strength, settings, source.table, progress)
+    assert question.labels is not None
+    return LabelSearcher(
+        engine_of(source),
+        question.about(0).search_target(source),
+        question.labels,
+        _axes(source, question),
+        Strength(question.metric, settings.plan.score),
+        settings,
+        source.table,
+        question.min_people * source.train_size,
+        progress,
+    )
 
 
 def _axes(source: DataSource, question: Question) -> list[Axis]:

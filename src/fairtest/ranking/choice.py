@@ -168,7 +168,7 @@ class Comparison:
         return adjusted <= VISIBLE
 
     def _worthwhile(self, prices: Prices) -> BoolArray:
-        """Return the contexts that are looked at: all, or if there are very many, those that say most for their price."""
+        """Return the contexts that are looked at: all, or if there are very many, the best for their price."""
         if self._at.size <= MOST_CANDIDATES:
             return np.ones(self._at.size, dtype=bool)
         z = np.nan_to_num(self._strength.evidence(self._target.wrap(self._sums)).z)

@@ -48,9 +48,8 @@ class Crowd:
         words = len(cell) // 64
         step = max(words * len(contexts) // MOST_WORDS, 1)
         if step > 1:  # the split is by a hash of the position, so that any words are a sample
-            cell, terms = (
-                a.reshape(*a.shape[:-1], words, 64)[..., ::step, :].reshape(*a.shape[:-1], -1) for a in (cell, terms)
-            )
+            some = np.arange(cell.size).reshape(words, 64)[::step].ravel()
+            cell, terms = cell[some], terms[:, some]
             bits = bits[:, ::step]
         self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
         known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)

@@ -33,8 +33,9 @@ class Prices:
 
     divided, where a threshold of the larger one is another than its own, by how many thresholds there are. The levels
     of all comparisons add up to at most α, in both directions: conjunctions of L predicates have
-    :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to e − 1, and each predicate of a context is kept, dropped or relaxed
-    in a larger one. So whatever is chosen afterwards, every comparison that passes is right with confidence 1 − α.
+    :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to e − 1, and each predicate of a context is kept, dropped or
+    relaxed in a larger one. So whatever is chosen afterwards, every comparison that passes is right with confidence
+    1 − α.
     """
 
     contexts: Sequence[Context]

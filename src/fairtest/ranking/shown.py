@@ -1,10 +1,10 @@
 """Which significant contexts are shown, and in which order: as few as say what there is to say.
 
-Every significant context is a true statement, but hundreds of them tell one story: parts of a group, groups that contain
-it, groups that share people with it. The contexts that are shown are chosen one by one. Those chosen so far cut the test
-set into cells; within each cell, a candidate's people are compared with the other people there, so that only what it
-says beyond the chosen ones counts, and it must be worth its price (:mod:`fairtest.ranking.pricing`). A context inside
-another one that is shown must besides differ from the rest of it at a level that holds for all such comparisons
+Every significant context is a true statement, but hundreds of them tell one story: parts of a group, groups that
+contain it, groups that share people with it. The contexts that are shown are chosen one by one. Those chosen so far cut
+the test set into cells; within each cell, a candidate's people are compared with the other people there, so that only
+what it says beyond the chosen ones counts, and it must be worth its price (:mod:`fairtest.ranking.pricing`). A context
+inside another one that is shown must besides differ from the rest of it at a level that holds for all such comparisons
 together. Choosing among rejected hypotheses, in whatever way, keeps the guarantee for those that are shown.
 """
 
@@ -211,7 +211,7 @@ class Chooser:
         return float(1 - outside / max(self._size[c], 1.0))
 
     def _shows_outside(self, c: int, chosen: _Chosen, *, bound: bool) -> bool:
-        """Whether the people of a context whom the chosen ones do not hold show the link, as surely as all of it had to."""
+        """Whether the people of a context outside the chosen ones show the link as surely as all of it had to."""
         cell, sign = chosen.cells[0], self._candidates.sign[c]
         total, weight = (a[c] for a in (cell.apart if bound else cell.alone))
         return bool(weight > 0 and sign * total / np.sqrt(weight) >= max(CLEAR, self._candidates.deviate[c]))

@@ -18,7 +18,7 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.engine.kernel.joint import collapse, membership
 from fairtest.model.context import Context
-from fairtest.progress import silent
+from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import items
 
 if TYPE_CHECKING:
@@ -29,14 +29,11 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
     from fairtest.progress import Progress
-    from fairtest.search.scoring import Strength
+    from fairtest.search.scoring import Outputs, Strength
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-MOST_NUMBERS = 4_000_000
-"""The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep."""
 MOST_CELLS = 1 << 25
 """The most numbers a table of conjunctions over the same attributes may hold."""
 MOST_WAITING = 1 << 19
@@ -45,12 +42,36 @@ WIDE = 5000
 """From this many candidates on, only those are kept that stand out from the larger contexts around them …"""
 LEAST_LINK = 0.5
 """… by this many standard deviations."""
-FINE_DEPTH = 2
-"""Conjunctions of more predicates than this use a few thresholds of each number only."""
 COARSE = 7
-"""… namely so many, at equally spaced quantiles."""
+"""So many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
 FEWEST_OUTSIDE = 20
 """A context is compared with the rest of a larger one only if that has so many people."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far the search goes.
+
+    Attributes
+    ----------
+    depth
+        The most predicates of a conjunction.
+    fine_depth
+        Conjunctions of more predicates than this use a few thresholds of each number only.
+    numbers
+        The most numbers that the tables of all conjunctions may hold together; beyond, the search goes less deep.
+    """
+
+    depth: int = 3
+    fine_depth: int = 2
+    numbers: int = 4_000_000
+
+    def axes(self, axes: Sequence[ItemAxis], depth: int) -> list[ItemAxis]:
+        """Return the axes with the predicates that conjunctions of a length are made of."""
+        return list(axes) if depth <= self.fine_depth else [a.coarse() for a in axes]
+
+
+ONE_OUTPUT = Reach()
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +98,7 @@ class ItemAxis:
         """Return the axis with a few thresholds only, for longer conjunctions."""
         if self.thresholds <= COARSE:
             return self
-        few = np.unique(np.round((np.arange(1, COARSE + 1) * (self.thresholds + 1)) / (COARSE + 1) - 1).astype(int))
+        few = coarse_cuts(self.thresholds)
         kept = [*few, *(few + self.thresholds), *range(2 * self.thresholds, self.size)]
         return ItemAxis(self.axis, tuple(self.predicates[i] for i in kept), self.matrix[kept], len(few))
 
@@ -91,7 +112,8 @@ class Candidates:
     contexts
         The conjunctions, fewest predicates first.
     z
-        The training set's normal deviate, signed where the metric is.
+        The training set's normal deviate, signed where the metric is; of many outputs, that of the one that stands out
+        most.
     link
         The deviate of "stronger than in the rest of each larger context that one predicate less gives", the smallest
         over those; infinite where no rest is large enough.
@@ -118,22 +140,26 @@ def item_axes(axes: Sequence[Axis], table: Table) -> list[ItemAxis]:
     return made
 
 
-def feasible_depth(axes: Sequence[ItemAxis], target: Target, most: int) -> int:
+def coarse_cuts(thresholds: int) -> IntArray:
+    """Return which thresholds of a number are used where a few must do."""
+    if thresholds <= COARSE:
+        return np.arange(thresholds)
+    return np.unique(np.round(np.arange(1, COARSE + 1) * (thresholds + 1) / (COARSE + 1) - 1).astype(int))
+
+
+def feasible_depth(
+    axes: Sequence[ItemAxis], target: Target, most: int, outputs: int = 1, reach: Reach = ONE_OUTPUT
+) -> int:
     """Return how many predicates can be combined without looking at more candidates than is bearable."""
     cells = target.n_cells * int(np.prod(target.sum_shape or (1,)))
     depth = 0
     for k in range(1, min(most, len(axes)) + 1):
-        sizes = np.array([a.size for a in at_depth(axes, k)], dtype=float)
+        sizes = np.array([a.size for a in reach.axes(axes, k)], dtype=float)
         largest = np.sort(sizes)[::-1][:k]
-        if _conjunctions_of(sizes, k) * cells > MOST_NUMBERS or np.prod(largest) * cells > MOST_CELLS:
+        if _conjunctions_of(sizes, k) * cells * outputs > reach.numbers or np.prod(largest) * cells > MOST_CELLS:
             break
         depth = k
     return depth
-
-
-def at_depth(axes: Sequence[ItemAxis], depth: int) -> list[ItemAxis]:
-    """Return the axes with the predicates that conjunctions of a length are made of."""
-    return list(axes) if depth <= FINE_DEPTH else [a.coarse() for a in axes]
 
 
 def _conjunctions_of(sizes: FloatArray, length: int) -> float:
@@ -145,14 +171,14 @@ def _conjunctions_of(sizes: FloatArray, length: int) -> float:
 
 
 def conjunctions(
-    engine: Engine,
+    outputs: Sequence[Outputs],
     target: Target,
     axes: Sequence[ItemAxis],
-    strength: Strength,
     *,
     depth: int,
     min_people: float,
     every: bool = False,
+    reach: Reach = ONE_OUTPUT,
     progress: Progress = silent,
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
@@ -162,12 +188,30 @@ def conjunctions(
     that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
     people, or the same people as a shorter one: then the outputs have no say.
     """
+    judged: list[_Judged] = []
+    for number, some in enumerate(outputs):
+        here = _judged(some, target, axes, depth, min_people, reach, progress_of_step(progress, number, len(outputs)))
+        judged = [a.or_stronger(b) for a, b in zip(judged, here, strict=True)] if judged else here
+    looked_at = sum(int(np.count_nonzero(~np.isnan(each.z))) for each in judged)
+    return _gathered([each.kept(every) for each in judged], looked_at, wide=looked_at > WIDE and not every)
+
+
+def _judged(
+    outputs: Outputs,
+    target: Target,
+    axes: Sequence[ItemAxis],
+    depth: int,
+    min_people: float,
+    reach: Reach,
+    progress: Progress,
+) -> list[_Judged]:
+    """Evaluate every conjunction by some outputs: those over the same attributes together."""
+    engine, strength = outputs.engine, outputs.strength
     tables: dict[tuple[int, ...], _Sums] = {(): _Sums.of(engine.total(TRAIN, target), strength, target)}
-    found: list[_Kept] = []
-    looked_at = 0
+    found: list[_Judged] = []
     sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
     for k in range(1, depth + 1):
-        here, next_axes = at_depth(axes, k), at_depth(axes, k + 1)
+        here, next_axes = reach.axes(axes, k), reach.axes(axes, k + 1)
         deeper: dict[tuple[int, ...], _Sums] = {}
         waiting: list[_Conjunctions] = []
         held = 0
@@ -178,7 +222,7 @@ def conjunctions(
             progress(done / sets)
             done += 1
             sums = _Sums.of(collapse(joint, [here[i].matrix for i in chosen]), strength, target)
-            if k == FINE_DEPTH < depth:
+            if k == reach.fine_depth < depth:
                 coarse = collapse(joint, [next_axes[i].matrix for i in chosen])
                 deeper[chosen] = _Sums.of(coarse, strength, target)
             elif k < depth:
@@ -187,11 +231,11 @@ def conjunctions(
             waiting.append(_Conjunctions([here[i] for i in chosen], sums, around, min_people))
             held += waiting[-1].numbers
             if held > MOST_WAITING:
-                looked_at += _judge(waiting, found, target, strength, every)
-                held = 0
-        looked_at += _judge(waiting, found, target, strength, every)
+                found += _judge(waiting, target, strength)
+                waiting, held = [], 0
+        found += _judge(waiting, target, strength)
         tables = deeper
-    return _gathered(found, looked_at, wide=looked_at > WIDE and not every)
+    return found
 
 
 def _may_be_large(chosen: tuple[int, ...], tables: Mapping[tuple[int, ...], _Sums], min_people: float) -> bool:
@@ -220,20 +264,18 @@ class _Conjunctions:
 
     Attributes
     ----------
-    populated
-        Which have enough people, and fewer than each larger one.
     at
-        Where those are.
+        Where those are that have enough people, and fewer than each larger one.
     """
 
     def __init__(self, axes: Sequence[ItemAxis], here: _Sums, around: Sequence[_Sums], min_people: float) -> None:
         self.axes = axes
         self._here = here
         self._around = around
-        self.populated: BoolArray = here.size >= max(min_people, 1)
+        populated: BoolArray = here.size >= max(min_people, 1)
         for place, larger in enumerate(around):
-            self.populated &= here.size < np.expand_dims(larger.size, place)
-        self.at = np.nonzero(self.populated)
+            populated &= here.size < np.expand_dims(larger.size, place)
+        self.at = np.nonzero(populated)
 
     def __len__(self) -> int:
         return int(self.at[0].size)
@@ -258,48 +300,69 @@ class _Conjunctions:
         for place, larger in enumerate(self._around):
             yield larger, self.at[:place] + self.at[place + 1 :]
 
-    def kept(self, z: FloatArray, link: FloatArray, every: bool) -> _Kept:
-        """Return what is kept, given the deviates of those with enough people."""
-        if every:
-            return _Kept(self.axes, np.argwhere(self.populated), z, link)
-        known = ~np.isnan(z)
-        if any(axis.runs for axis in self.axes):
-            sure = np.full(self.populated.shape, -np.inf)
-            sure[self.at] = np.where(known, np.abs(z), -np.inf)
-            known &= peaks(sure, sure >= 0, self.axes)[self.at]
-        places = np.stack(self.at, axis=1)[known]
-        return _Kept(self.axes, places, z[known], link[known])
 
-
-def _judge(waiting: list[_Conjunctions], found: list[_Kept], target: Target, strength: Strength, every: bool) -> int:
-    """Move conjunctions from the waiting ones to those found, if they are kept; return how many were evaluated.
+def _judge(waiting: Sequence[_Conjunctions], target: Target, strength: Strength) -> list[_Judged]:
+    """Return how surely conjunctions show an association, and one stronger than around.
 
     One evaluation for those over many sets of attributes, since most sets have few.
     """
     some = [each for each in waiting if len(each)]
     if not some:
-        waiting.clear()
-        return 0
+        return []
     many = sum(map(len, some))
     parts = [part for place in zip(*(each.sums() for each in some), strict=True) for part in place]
     evidence = strength.evidence(target.wrap(_cell_by_cell(parts)))
-    here, link = evidence[:many], np.full(many, np.inf)
+    here, link = evidence[:many], np.full(evidence.z[:many].shape, np.inf)
     rests = zip(*(each.rests() for each in some), strict=True)
     for number, people in enumerate(rests, start=1):
         beyond = here.beyond(evidence[number * many : (number + 1) * many], strength.metric.signed)
-        known = (np.concatenate(people) >= FEWEST_OUTSIDE) & ~np.isnan(beyond)
-        link = np.where(known, np.minimum(link, beyond), link)
+        link = np.minimum(link, known_links(beyond, np.concatenate(people)))
+    z, link = strength.stands_out(here.z, link)
     ends = np.cumsum([len(each) for each in some])[:-1]
-    for each, z, least in zip(some, np.split(here.z, ends), np.split(link, ends), strict=True):
-        found.append(each.kept(z, least, every))
-    waiting.clear()
-    return int(np.count_nonzero(~np.isnan(here.z)))
+    return [
+        _Judged(each.axes, each.at, own, least)
+        for each, own, least in zip(some, np.split(z, ends), np.split(link, ends), strict=True)
+    ]
 
 
-def peaks(sure: FloatArray, enough: BoolArray, axes: Sequence[ItemAxis]) -> BoolArray:
-    """Return which candidates, one axis for each attribute's predicates, no neighbouring threshold surpasses."""
-    sure = np.where(enough, sure, -np.inf)
-    keep = enough.copy()
+def known_links(beyond: FloatArray, people: IntArray) -> FloatArray:
+    """Return by how much contexts surpass the rest of a larger one: infinite where too few people are in the rest."""
+    enough = (people >= FEWEST_OUTSIDE).reshape(-1, *(1,) * (beyond.ndim - 1))
+    return np.where(enough & ~np.isnan(beyond), beyond, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """Conjunctions over the same attributes, by the positions of their predicates, with their deviates."""
+
+    axes: Sequence[ItemAxis]
+    at: tuple[IntArray, ...]
+    z: FloatArray
+    link: FloatArray
+
+    def or_stronger(self, other: _Judged) -> _Judged:
+        """Return the same conjunctions, each as the outputs judge it that it stands out by most."""
+        return _Judged(self.axes, self.at, np.maximum(self.z, other.z), self.link)
+
+    def kept(self, every: bool) -> _Kept:
+        """Return those that are kept: no threshold next to one that shows the association more surely."""
+        places = np.stack(self.at, axis=1)
+        if every:
+            return _Kept(self.axes, places, self.z, self.link)
+        known = ~np.isnan(self.z)
+        if any(axis.runs for axis in self.axes):
+            sure = np.full([axis.size for axis in self.axes], -np.inf)
+            sure[self.at] = np.where(known, np.abs(self.z), -np.inf)
+            known &= peaks(sure, self.axes)[self.at]
+        return _Kept(self.axes, places[known], self.z[known], self.link[known])
+
+
+def peaks(sure: FloatArray, axes: Sequence[ItemAxis]) -> BoolArray:
+    """Return which candidates, one axis for each attribute's predicates, no neighbouring threshold surpasses.
+
+    Those that are no candidates are −∞.
+    """
+    keep = sure >= 0
     for place, axis in enumerate(axes):
         values, kept = np.moveaxis(sure, place, 0), np.moveaxis(keep, place, 0)
         for run in axis.runs:

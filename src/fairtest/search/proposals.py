@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fairtest.data.holdout import TRAIN
-from fairtest.data.summaries import by_stratum
 from fairtest.exceptions import InputError, setting
 from fairtest.metrics.evidence import MOST
 from fairtest.model.context import Context
 from fairtest.model.found import Found, FoundUnweighed
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of
-from fairtest.search.exhaustive import FEWEST_OUTSIDE, LEAST_LINK, conjunctions, feasible_depth, item_axes
+from fairtest.search.exhaustive import (
+    LEAST_LINK,
+    ONE_OUTPUT,
+    conjunctions,
+    feasible_depth,
+    item_axes,
+    known_links,
+)
 from fairtest.search.forest import grow_forest
 from fairtest.search.tree import HistogramScorer, LookedAt, grow
 
@@ -27,17 +33,19 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.engine.contract import Engine
+    from fairtest.metrics.registry import Metric
     from fairtest.model.context import Predicate
     from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
-    from fairtest.search.scoring import Strength
+    from fairtest.search.exhaustive import Candidates, ItemAxis, Reach
+    from fairtest.search.scoring import Outputs
     from fairtest.types import FloatArray
 
 Key: TypeAlias = tuple[int, ...]
 """A context by the numbers of its predicates."""
 
-EXHAUSTIVE_DEPTH = 3
+GROWN = ("tree", "forest")
+"""The searches whose nodes are taken as they are; the others evaluate every conjunction of a few predicates."""
 MOST_FIXED = 5000
 """The most contexts that are tested on everybody at once."""
 MOST_ROWS = 1 << 23
@@ -49,80 +57,68 @@ class Searcher:
 
     def __init__(
         self,
-        engine: Engine,
+        outputs: Sequence[Outputs],
         target: Target,
         axes: Sequence[Axis],
-        strength: Strength,
         settings: TrainingRun,
         table: Table,
         progress: Progress = silent,
+        reach: Reach = ONE_OUTPUT,
     ) -> None:
-        self._engine = engine
+        self._outputs = outputs
+        self.strength = outputs[0].strength
+        self._axis = outputs[0].engine.axis
         self._target = target
         self._axes = axes
-        self._strength = strength
         self._settings = settings
         self._table = table
         self._progress = progress
+        self._reach = reach
 
-    def tree(self) -> Found:
-        """Return the nodes of the guided tree."""
-        found = grow(self._scorer(), self._table, self._settings, self._progress)
-        return self.weighted(replace(found, guided=frozenset(found.contexts)))
+    def find(self) -> Found:
+        """Return the contexts to test, as the plan says how to search."""
+        search = self._settings.plan.search
+        if search in GROWN:
+            found = self.grown(self._progress)
+            return self.weighted(replace(found, guided=frozenset(found.contexts if search == "tree" else ())))
+        if search == "exhaustive":
+            return self._union(None, self._progress)
+        tree = self.grown(progress_of_step(self._progress, 0, 2))
+        return self._union(tree, progress_of_step(self._progress, 1, 2))
 
-    def forest(self) -> Found:
-        """Return the nodes of many guided trees on random subsets of the attributes."""
-        people = int(self._strength.sizes(self._engine.total(TRAIN, self._target)[None], self._target)[0])
-        together = max(MOST_ROWS // max(people, 1), 1)
-        looked_at = LookedAt()
-        found = grow_forest(self._scorer, self._table, self._settings, self._axes, looked_at, together, self._progress)
-        return self.weighted(found)
+    def grown(self, progress: Progress) -> Found:
+        """Return the nodes of the guided tree, or of a forest, as they are."""
+        if self._settings.plan.search != "forest":
+            return grow(self._scorer(), self._table, self._settings, progress)
+        everyone = self._outputs[0].engine.total(TRAIN, self._target)[None]
+        people = int(self.strength.sizes(everyone, self._target)[0])
+        together = max(MOST_ROWS // max(people, 1), 1) if self.one_output else 1
+        return grow_forest(self._scorer, self._table, self._settings, self._axes, LookedAt(), together, progress)
+
+    @property
+    def one_output(self) -> bool:
+        """Whether there is one output only."""
+        return sum(some.number for some in self._outputs) == 1
 
     def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
-        return HistogramScorer(self._engine, self._target, self._axes, self._strength, self._settings, looked_at)
+        return HistogramScorer(self._outputs, self._target, self._axes, self._settings, looked_at)
 
     def weighted(self, found: Found) -> Found:
         """Return contexts with the evidence for each, to be counted when it is asked for."""
 
         def weigh() -> tuple[FloatArray, FloatArray]:
             z, link = self.evidence(found.contexts)
-            return self._weight(half_link(z, link)), self._sign(z)
+            return weights_and_signs(half_link(z, link), z, self.strength.metric)
 
         return FoundUnweighed(found, weigh)
-
-    def known(self, contexts: tuple[Context, ...]) -> Found:
-        """Return given contexts with what the training set says of each alone."""
-        z = self._strength.evidence(self._target.wrap(self._sums(conditions_of(contexts, self._engine.axis)))).z
-        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST)
-        return Found(contexts, (-1,) * len(contexts), 0, self._weight(evidence), self._sign(z))
-
-    def by_stratum(self, contexts: Sequence[Context]) -> FloatArray:
-        """Return the evidence in each stratum of each context, row by row."""
-        conditions = conditions_of(contexts, self._engine.axis)
-        summary = self._target.wrap(self._sums(conditions))
-        z = self._strength.evidence(by_stratum(summary)).z
-        return np.minimum(np.abs(np.nan_to_num(z)), MOST)
-
-    def exhaustive(self) -> Found:
-        """Return every conjunction of a few predicates."""
-        return self._union(None)
 
     def fixed(self) -> Found:
         """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
         axes = item_axes(self._axes, self._table)
         few = None
-        wanted, depth = min(EXHAUSTIVE_DEPTH, self._settings.plan.max_depth, len(axes)), 0
+        wanted, depth = min(self._reach.depth, self._settings.plan.max_depth, len(axes)), 0
         for length in range(1, feasible_depth(axes, self._target, wanted) + 1):
-            more = conjunctions(
-                self._engine,
-                self._target,
-                axes,
-                self._strength,
-                depth=length,
-                min_people=self._settings.min_people,
-                every=True,
-                progress=self._progress,
-            )
+            more = self._conjunctions(axes, length, self._progress, every=True)
             if len(more.contexts) > MOST_FIXED:
                 break
             few, depth = more, length
@@ -137,23 +133,9 @@ class Searcher:
         parents, notes = (-1,) + (0,) * (len(contexts) - 1), cut_short(depth, wanted, tree=False)
         return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
 
-    def auto(self) -> Found:
-        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree."""
-        return self._union(grow(self._scorer(), self._table, self._settings, progress_of_step(self._progress, 0, 2)))
-
-    def _union(self, tree: Found | None) -> Found:
-        axes = item_axes(self._axes, self._table)
-        wanted = min(EXHAUSTIVE_DEPTH, self._settings.plan.max_depth, len(axes))
-        depth = feasible_depth(axes, self._target, wanted)
-        few = conjunctions(
-            self._engine,
-            self._target,
-            axes,
-            self._strength,
-            depth=depth,
-            min_people=self._settings.min_people,
-            progress=self._progress if tree is None else progress_of_step(self._progress, 1, 2),
-        )
+    def _union(self, tree: Found | None, progress: Progress) -> Found:
+        """Return every conjunction of a few predicates, and the deeper nodes of the guided tree if there is one."""
+        few, depth, notes = self.conjunctions(progress)
         deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
         others = (Context(), *deep)
         z, link = self.evidence(others)
@@ -162,44 +144,70 @@ class Searcher:
             others, z, link = tuple(others[i] for i in kept), z[kept], link[kept]
         z, link = np.concatenate((z, few.z)), np.concatenate((link, few.link))
         contexts = (*others, *few.contexts)
-        evidence = np.minimum(np.abs(np.nan_to_num(z)), MOST) if few.wide else half_link(z, link)
+        evidence = known_deviates(z) if few.wide else half_link(z, link)
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
         guided = frozenset(() if tree is None else tree.contexts)
         parents = (-1,) + (0,) * (len(contexts) - 1)
-        notes = (*cut_short(depth, wanted, tree is not None), *(() if tree is None else tree.notes))
-        return Found(contexts, parents, looked_at, self._weight(evidence), self._sign(z), guided=guided, notes=notes)
+        weights, signs = weights_and_signs(evidence, z, self.strength.metric)
+        notes = (*notes, *(() if tree is None else tree.notes))
+        return Found(contexts, parents, looked_at, weights, signs, guided=guided, notes=notes)
 
-    def _weight(self, evidence: FloatArray) -> FloatArray:
-        """Return evidence that hypotheses may be weighted by: none for a metric whose errors are only guessed."""
-        return np.zeros(len(evidence)) if self._strength.metric.evidence is None else evidence
+    def conjunctions(self, progress: Progress) -> tuple[Candidates, int, tuple[str, ...]]:
+        """Return every conjunction of a few predicates, of how many, and a word if longer ones are too many."""
+        axes = item_axes(self._axes, self._table)
+        wanted = min(self._reach.depth, self._settings.plan.max_depth, len(axes))
+        number = sum(some.number for some in self._outputs)
+        depth = feasible_depth(axes, self._target, wanted, number, self._reach)
+        notes = cut_short(depth, wanted, tree=self._settings.plan.search != "exhaustive")
+        return self._conjunctions(axes, depth, progress), depth, notes
 
-    def _sign(self, z: FloatArray) -> FloatArray:
-        directed = self._strength.metric.signed and self._strength.metric.evidence is not None
-        return np.sign(np.nan_to_num(z)) if directed else np.zeros(len(z))
+    def _conjunctions(
+        self, axes: Sequence[ItemAxis], depth: int, progress: Progress, *, every: bool = False
+    ) -> Candidates:
+        return conjunctions(
+            self._outputs,
+            self._target,
+            axes,
+            depth=depth,
+            min_people=self._settings.min_people,
+            every=every,
+            reach=self._reach,
+            progress=progress,
+        )
 
     def evidence(self, contexts: Sequence[Context]) -> tuple[FloatArray, FloatArray]:
-        """Return the deviate of each context, and that of its difference from the larger contexts around it."""
-        known = _Numbered(contexts, self._engine.axis)
+        """Return the deviate of each context, and that of its difference from the larger contexts around it.
+
+        Where there are several outputs, both have a second axis for them.
+        """
+        known = _Numbered(contexts, self._axis)
+        parts = [self._evidence(some, known) for some in self._outputs]
+        if len(parts) == 1:
+            return parts[0]
+        z, link = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        return z, link
+
+    def _evidence(self, outputs: Outputs, known: _Numbered) -> tuple[FloatArray, FloatArray]:
         place = {key: i for i, key in enumerate(known.keys)}
         around = [around_of(key) for key in known.keys]
         new = list(dict.fromkeys(p for each in around for p in each if p not in place))
-        place.update({p: len(contexts) + i for i, p in enumerate(new)})
-        own = self._sums(known.conditions(known.keys))  # apart from the others: a tree is counted faster by itself
-        here = self._strength.evidence(self._target.wrap(own))
-        link = np.full(len(contexts), np.inf)
+        place.update({p: len(known.keys) + i for i, p in enumerate(new)})
+
+        def sums_of(keys: Sequence[Key]) -> NDArray[Any]:
+            return outputs.engine.tables(TRAIN, known.conditions(keys), self._target)
+
+        own = sums_of(known.keys)  # apart from the others: a tree is counted faster by itself
+        here = self.strength.evidence(self._target.wrap(own))
+        link = np.full(here.z.shape, np.inf)
         child = np.array([i for i, each in enumerate(around) for _ in each], dtype=int)
         if not child.size:
             return here.z, link
-        sums = np.concatenate((own, self._sums(known.conditions(new)))) if new else own
+        sums = np.concatenate((own, sums_of(new))) if new else own
         outside = sums[[place[p] for each in around for p in each]] - own[child]
-        rest = self._strength.evidence(self._target.wrap(outside))
-        gap = here[child].beyond(rest, self._strength.metric.signed)
-        told = (self._strength.sizes(outside, self._target) >= FEWEST_OUTSIDE) & ~np.isnan(gap)
-        np.minimum.at(link, child[told], gap[told])
+        rest = self.strength.evidence(self._target.wrap(outside))
+        gap = here[child].beyond(rest, self.strength.metric.signed)
+        np.minimum.at(link, child, known_links(gap, self.strength.sizes(outside, self._target)))
         return here.z, link
-
-    def _sums(self, conditions: Sequence[Sequence[Condition]]) -> NDArray[Any]:
-        return self._engine.tables(TRAIN, conditions, self._target)
 
 
 class _Numbered:
@@ -255,5 +263,21 @@ def covered(context: Context, depth: int) -> bool:
 
 def half_link(z: FloatArray, link: FloatArray) -> FloatArray:
     """Return (z + min(z, max(link, 0))) / 2: half what a context shows, half what it shows beyond the larger ones."""
-    sure = np.minimum(np.abs(np.nan_to_num(z)), MOST)
+    sure = known_deviates(z)
     return (sure + np.minimum(sure, np.maximum(link, 0.0))) / 2
+
+
+def known_deviates(z: FloatArray) -> FloatArray:
+    """Return how surely there is an association in either direction: 0 where it is unknown."""
+    return np.minimum(np.abs(np.nan_to_num(z)), MOST)
+
+
+def weights_and_signs(evidence: FloatArray, z: FloatArray, metric: Metric) -> tuple[FloatArray, FloatArray]:
+    """Return the evidence that hypotheses may be weighted by, and the direction of each.
+
+    There is none for a metric whose errors are only guessed.
+    """
+    nothing = np.zeros(len(evidence))
+    if metric.evidence is None:
+        return nothing, nothing
+    return evidence, np.sign(np.nan_to_num(z)) if metric.signed else nothing

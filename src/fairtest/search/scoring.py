@@ -12,12 +12,13 @@ from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis
     from fairtest.data.summaries import Summary, Target
+    from fairtest.engine.contract import Counter
     from fairtest.metrics.registry import Metric
     from fairtest.model.plans import Aggregate, Score
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -38,7 +39,7 @@ class Strength:
     estimate: Score
 
     def __call__(self, summary: Summary) -> FloatArray:
-        """Return the strength of each context, NaN where it is undefined."""
+        """Return the strength of each context (and of each output there), NaN where it is undefined."""
         if self.estimate == "point":
             return self.metric.strength(self.metric.effect(summary))
         if self.metric.bound is not None:
@@ -60,11 +61,49 @@ class Strength:
             z = np.where(error > 0, effect / error, 0.0)
         return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
 
+    def contributions(self, summary: Summary) -> FloatArray:
+        """Return what outputs add to the strength of each context: that of the only one is all there is."""
+        return self(summary)
+
+    @staticmethod
+    def together(contributions: Sequence[FloatArray]) -> FloatArray:
+        """Return the strength of each context from what all groups of outputs contribute."""
+        (only,) = contributions
+        return only
+
+    def stands_out(self, z: FloatArray, link: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return by what each context is chosen, from the deviates of all outputs there: those of the only one."""
+        return z, link
+
+    def splits(self, axis: Axis) -> slice | IntArray:  # noqa: ARG002 - one output can afford them all
+        """Return which splits of an axis the tree tries."""
+        return slice(None)
+
     def sizes(self, array: NDArray[Any], target: Target) -> IntArray:
         """Return the people of each context from its sums."""
         if target.summary is SummaryKind.COUNTS:
             return np.asarray(array.sum(axis=(-3, -2, -1)))
         return target.wrap(array).size
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Some outputs that are counted and scored together: all there are, or as many as fit in memory.
+
+    Attributes
+    ----------
+    engine
+        Counts them. For one output it is any engine; for several, the tables have an axis for them behind those of
+        contexts.
+    strength
+        How strong the association with them is in a context.
+    number
+        How many there are.
+    """
+
+    engine: Counter
+    strength: Strength
+    number: int = 1
 
 
 def delta_error(effect: Callable[[Counts], FloatArray], summary: Counts) -> FloatArray:

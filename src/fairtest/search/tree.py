@@ -9,7 +9,7 @@ together, for all attributes; so are those of several trees that may cut along d
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from math import isnan
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -21,20 +21,19 @@ from fairtest.data.holdout import TRAIN
 from fairtest.model.context import Context
 from fairtest.model.found import Found
 from fairtest.progress import progress_of_step, silent
-from fairtest.search.cuts import children
+from fairtest.search.cuts import children, n_splits
 from fairtest.search.scoring import aggregate_score, child_sums, picked, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.engine.contract import Engine
     from fairtest.model.context import Predicate
     from fairtest.model.plans import TrainingRun
     from fairtest.progress import Progress
-    from fairtest.search.scoring import Strength
+    from fairtest.search.scoring import Outputs
     from fairtest.types import FloatArray
 
 ChildTable: TypeAlias = NDArray[np.int32]
@@ -274,24 +273,29 @@ class HistogramScorer:
 
     def __init__(
         self,
-        engine: Engine,
+        outputs: Sequence[Outputs],
         target: Target,
         axes: Sequence[Axis],
-        strength: Strength,
         settings: TrainingRun,
         looked_at: LookedAt | None = None,
     ) -> None:
-        self._frontier = engine.frontier(target)
-        self._engine = engine
+        self._outputs = outputs
+        self._strength = outputs[0].strength
+        self._frontiers = [some.engine.frontier(target) for some in outputs]
         self._target = target
         self._axes = sorted(axes, key=lambda a: a.column)
-        self._strength = strength
         self._settings = settings
         self.looked_at = LookedAt() if looked_at is None else looked_at
 
     def root(self) -> float:
         """Return the strength in the whole population."""
-        return float(self._strength(self._target.wrap(self._engine.total(TRAIN, self._target)[None]))[0])
+        totals = (some.engine.total(TRAIN, self._target)[None] for some in self._outputs)
+        return float(self._together(totals)[0])
+
+    def _together(self, tables: Iterable[NDArray[Any]]) -> FloatArray:
+        """Return the strength of contexts, given the sums of each group of outputs in them."""
+        groups = zip(self._outputs, tables, strict=True)
+        return self._strength.together([some.strength.contributions(self._target.wrap(t)) for some, t in groups])
 
     def best_splits(self, nodes: Sequence[Node], progress: Progress = silent) -> list[Split | None]:
         """Return the best cut of each node."""
@@ -307,7 +311,7 @@ class HistogramScorer:
 
     def _cells(self, axis: Axis) -> int:
         sums = int(np.prod(self._target.sum_shape)) if self._target.sum_shape else 1
-        return axis.size * self._target.n_cells * sums
+        return axis.size * self._target.n_cells * sums * max(some.number for some in self._outputs)
 
     def _best_of(self, nodes: Sequence[Node], first: int, progress: Progress) -> list[Split | None]:
         """Return the best cut of each node; their places are all that there are from ``first`` on."""
@@ -317,13 +321,15 @@ class HistogramScorer:
         any_axis = all(node.columns is None for node in nodes)
         axes = [axis for axis in self._axes if any_axis or any(node.allows(axis) for node in nodes)]
         highest = strength.copy()
-        histograms = self._frontier.histograms(axes, first, first + int(place.max()) + 1)
-        for number, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
+        last = first + int(place.max()) + 1
+        histograms = [frontier.histograms(axes, first, last) for frontier in self._frontiers]
+        for number, axis in enumerate(axes):
             progress(number / len(axes))
             asking = np.flatnonzero([any_axis or node.allows(axis) for node in nodes])
             wanted, which, back = np.unique(place[asking], return_index=True, return_inverse=True)
-            table = histogram if wanted.size == len(histogram) else histogram[wanted]
-            strengths, score, looked_at = self._scores(axis, table, strength[asking[which]])
+            tables = (table if wanted.size == len(table) else table[wanted] for table in map(next, histograms))
+            splits = np.arange(n_splits(axis))[self._strength.splits(axis)]
+            strengths, score, looked_at = self._scores(axis, tables, strength[asking[which]])
             if any_axis:
                 self.looked_at.total += int(looked_at.sum())
             else:
@@ -334,27 +340,34 @@ class HistogramScorer:
             for k in np.flatnonzero(peak > highest[asking]).tolist():
                 i, at, j = int(asking[k]), back[k], int(top[back[k]])
                 highest[i] = peak[k]
-                best[i] = Split(float(peak[k]), axis, j, strengths[at, j])
+                best[i] = Split(float(peak[k]), axis, int(splits[j]), strengths[at, j])
         return best
 
     def _scores(
-        self, axis: Axis, table: NDArray[Any], parent: FloatArray
+        self, axis: Axis, tables: Iterator[NDArray[Any]], parent: FloatArray
     ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-        """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated."""
-        sums = child_sums(axis, table)
+        """Return the strengths of all parts of some nodes along an axis, the scores, and how many were evaluated.
+
+        ``tables`` are counted when they are taken: there is one for each group of outputs, and all of them are large.
+        """
+        splits = self._strength.splits(axis)
+        sums = child_sums(axis, next(tables))[:, splits]
         size = self._strength.sizes(sums, self._target)
         enough = size >= max(self._settings.min_people, 1)
         if axis.pool is not None and not axis.pool_is_readable:
             enough[:, :, axis.pool] = False
         strengths = np.full((enough.shape[2], *enough.shape[:2]), np.nan)
-        strengths[np.moveaxis(enough, 2, 0)] = rounded(self._strength(self._target.wrap(picked(sums, enough))))
+        others = (child_sums(axis, table)[:, splits] for table in tables)
+        known = self._together(picked(each, enough) for each in chain([sums], others))
+        strengths[np.moveaxis(enough, 2, 0)] = rounded(known)
         strengths = np.moveaxis(strengths, 0, 2)
         score = aggregate_score(strengths, size, enough, parent, self._settings.plan.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
 
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
         """Go one level down."""
-        self._frontier.advance(*carried_out(cuts, child, self._frontier.n_nodes))
+        for frontier in self._frontiers:
+            frontier.advance(*carried_out(cuts, child, frontier.n_nodes))
 
 
 def carried_out(

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log2, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtest.engine.kernel.histogram import Cells
+from fairtest.engine.kernel.people import CodedPeople
+from fairtest.engine.recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis
-    from fairtest.engine.contract import Frontier
+    from fairtest.data.summaries import Target
     from fairtest.types import IntArray
 
 FEWEST_PEOPLE = 1 << 16
@@ -39,34 +41,39 @@ FULL = 4
 """A table of all possible kinds may have so many times as many entries as there are people."""
 
 
-class Kinds:
-    """Kinds of people: alike on some axes, and in the same cell of a target.
+class KnownKinds:
+    """The kinds of people that were found last, and of what there are too many, for an engine that looks for them.
 
-    Attributes
-    ----------
-    cells
-        The cell of each kind, and how many people are of it.
+    Kinds are alike on all axes that the engine has made by then, and so on all that it can be asked about. One of each
+    is kept: an engine counts one target at a time, on the training set and then on a test set. Any thread
+    may ask.
     """
 
-    def __init__(self, codes: Mapping[str, NDArray[np.uint8]], cells: Cells) -> None:
-        self._codes = codes
-        self.cells = cells
+    def __init__(self) -> None:
+        self._found: Recent[tuple[int, Target, tuple[Axis, ...]], CodedPeople | None] = Recent(most=1)
+        self._not_few: Recent[tuple[Target, tuple[Axis, ...]], bool] = Recent(most=1)
 
-    def __len__(self) -> int:
-        return len(self.cells.cell)
+    def get(
+        self, number: int, target: Target, axes: tuple[Axis, ...], find: Callable[[], CodedPeople | None] | None
+    ) -> CodedPeople | None:
+        """Return the kinds of people in a set, alike on some axes; None if they are not few, or not known.
 
-    def codes(self, axis: Axis) -> NDArray[np.uint8]:
-        """Return the code of each kind on an axis."""
-        return self._codes[axis.column]
-
-    def know(self, column: str) -> bool:
-        """Whether people of a kind are alike on a column."""
-        return column in self._codes
+        Where they are not few in one set, they are not looked for in another. Nor are they without a way to ``find``
+        them: that takes a pass over the people, which must be worth it.
+        """
+        if self._not_few.find((target, axes)):
+            return None
+        if find is None:
+            return self._found.find((number, target, axes))
+        kinds = self._found.get((number, target, axes), find)
+        if kinds is None:
+            self._not_few.get((target, axes), lambda: True)
+        return kinds
 
 
 def kinds_of(
     codes: Callable[[Axis, int], NDArray[np.uint8]], axes: Sequence[Axis], cells: Cells, n_cells: int
-) -> Kinds | None:
+) -> CodedPeople | None:
     """Return the kinds of some people, of whom only their cells are added up; None if there are not few of them.
 
     ``codes`` gives the codes on an axis of every so many-th person: all of them are asked for only where it pays.
@@ -77,7 +84,7 @@ def kinds_of(
         return None
     if possible > most:
         sample = keys_of(codes, axes, cells.cell, n_cells, max(people // SAMPLE, 1))
-        if expected(sample, people) > most:
+        if estimate_kinds(sample, people) > most:
             return None
     return Tally.of(keys_of(codes, axes, cells.cell, n_cells, 1), possible, possible).kinds(axes, n_cells)
 
@@ -134,53 +141,9 @@ class Tally:
         np.add.at(people, place, np.concatenate((self.people, other.people)))
         return self._if_few(keys, people, self.most)
 
-    def kinds(self, axes: Sequence[Axis], n_cells: int) -> Kinds | None:
+    def kinds(self, axes: Sequence[Axis], n_cells: int) -> CodedPeople | None:
         """Return the kinds, if they are few enough."""
-        return None if self.keys is None else _taken_apart(self.keys, self.people, axes, n_cells)
-
-
-class KindsFrontier:
-    """The nodes at one depth of a tree over kinds of people.
-
-    Parameters
-    ----------
-    on_kinds
-        The root of the tree over kinds.
-    on_people
-        Gives the root of the tree over people, which goes on where an axis is asked for on which people of a kind are
-        not alike.
-    """
-
-    def __init__(self, kinds: Kinds, on_kinds: Frontier, on_people: Callable[[], Frontier]) -> None:
-        self._kinds = kinds
-        self._on_people = on_people
-        self._steps: list[tuple[Sequence[Axis | None], IntArray, IntArray | None]] | None = []
-        self._current = on_kinds
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes at this depth."""
-        return self._current.n_nodes
-
-    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
-        """Yield the sums by node and code of each axis."""
-        self._prepare(axes)
-        return self._current.histograms(axes, first, last)
-
-    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
-        """Go one level down."""
-        self._prepare([axis for axis in axes if axis is not None])
-        if self._steps is not None:
-            self._steps.append((axes, child, nodes))
-        self._current.advance(axes, child, nodes)
-
-    def _prepare(self, axes: Sequence[Axis]) -> None:
-        """Go on with people, if kinds of them do not know one of the axes."""
-        if self._steps is not None and not all(self._kinds.know(axis.column) for axis in axes):
-            self._current = self._on_people()
-            for step in self._steps:
-                self._current.advance(*step)
-            self._steps = None
+        return None if self.keys is None else _decode_kinds(self.keys, self.people, axes, n_cells)
 
 
 def keys_of(
@@ -200,7 +163,7 @@ def keys_of(
     return key
 
 
-def expected(sample: NDArray[np.int64], people: int) -> float:
+def estimate_kinds(sample: NDArray[np.int64], people: int) -> float:
     """Return how many kinds there will be among all people, at most about so many.
 
     If twice the people have 2^b times the kinds, this is taken to go on. In truth fewer and fewer are new.
@@ -210,11 +173,13 @@ def expected(sample: NDArray[np.int64], people: int) -> float:
     return float(whole * (people / max(sample.size, 1)) ** growth)
 
 
-def _taken_apart(kinds: NDArray[np.int64], weight: IntArray, axes: Sequence[Axis], n_cells: int) -> Kinds:
-    left, cell = np.divmod(kinds, n_cells)
+def _decode_kinds(keys: NDArray[np.int64], people: IntArray, axes: Sequence[Axis], n_cells: int) -> CodedPeople:
+    """Return kinds of people as if each were a person, of whom there are several."""
+    left, cell = np.divmod(keys, n_cells)
     codes: dict[str, NDArray[np.uint8]] = {}
     for axis in reversed(axes):
         left, code = np.divmod(left, axis.size)
         codes[axis.column] = code.astype(np.uint8)
-    valid = np.broadcast_to(np.True_, kinds.shape)
-    return Kinds(codes, Cells(valid, cell.astype(np.int32), [], weight.astype(np.float64)))
+    valid = np.broadcast_to(np.True_, keys.shape)
+    cells = Cells(valid, cell.astype(np.int32), [], people.astype(np.float64))
+    return CodedPeople(lambda axis: codes[axis.column], np.arange(keys.size), cells)

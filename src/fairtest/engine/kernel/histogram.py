@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 
+@dataclass(frozen=True, eq=False)
 class Cells:
     """Every row's cell of the target, and the terms that are added up there.
 
@@ -34,17 +36,10 @@ class Cells:
         How many people a row stands for; None if each is one person. Only where there are no terms.
     """
 
-    def __init__(
-        self,
-        valid: BoolArray,
-        cell: NDArray[np.int32],
-        terms: Sequence[FloatArray],
-        weight: FloatArray | None = None,
-    ) -> None:
-        self.valid = valid
-        self.cell = cell
-        self.terms = terms
-        self.weight = weight
+    valid: BoolArray
+    cell: NDArray[np.int32]
+    terms: Sequence[FloatArray]
+    weight: FloatArray | None = None
 
     @property
     def nbytes(self) -> int:

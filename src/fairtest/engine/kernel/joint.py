@@ -68,7 +68,7 @@ def collapse(table: NDArray[Any], matrices: Sequence[FloatArray]) -> NDArray[Any
         many = np.count_nonzero(matrix, axis=1)
         first = matrix.argmax(axis=1)
         if (many == 1).all():
-            sums = _picked(sums, first, axis)
+            sums = _take_codes(sums, first, axis)
         elif _are_runs(matrix, first, many):
             sums = _between(sums, first, first + many, axis)
         else:
@@ -94,7 +94,7 @@ def _between(sums: NDArray[Any], first: IntArray, end: IntArray, axis: int) -> N
     return between
 
 
-def _picked(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:
+def _take_codes(sums: NDArray[Any], codes: IntArray, axis: int) -> NDArray[Any]:
     """Return the entries of single codes along an axis."""
     if codes.size == sums.shape[axis] and (codes == np.arange(codes.size)).all():
         return sums
@@ -113,7 +113,7 @@ def distinct(columns: Sequence[NDArray[Any]], n_rows: int) -> tuple[NDArray[np.i
     return first, people
 
 
-def merged(parts: Sequence[Profiles]) -> Profiles:
+def merge_profiles(parts: Sequence[Profiles]) -> Profiles:
     """Return the kinds of people of several partitions together, in the order that :func:`distinct` gives."""
     codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
     seen = [

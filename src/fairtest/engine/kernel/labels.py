@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
+    from fairtest.engine.contract import Engine, Frontier, LabelCounter
+    from fairtest.engine.kernel.frontier import Step
     from fairtest.types import FloatArray, IntArray
 
 
@@ -86,9 +88,20 @@ class MemoryLabelCounter:
         """Yield the sums by the codes of several sets of axes."""
         return (self.joint(axes, places) for axes, places in asked)
 
-    def frontier(self) -> MemoryLabelFrontier:
+    def tally(self) -> list[Any]:
+        """Return how many people there are, and how many with each label."""
+        return [self.n_people, self.people]
+
+    def frontier(self, places: IntArray) -> MemoryLabelFrontier:
         """Return the root of a tree."""
-        return MemoryLabelFrontier(self)
+        return MemoryLabelFrontier(self, places)
+
+    def histogram(self, steps: Sequence[Step], axis: Axis, places: IntArray, first: int, last: int) -> NDArray[Any]:
+        """Return the sums by node, code of an axis and label, for some of the nodes that some steps lead to."""
+        frontier = self.frontier(places)
+        for step in steps:
+            frontier.advance(*step)
+        return next(frontier.histograms([axis], first, last))
 
     def codes(self, axis: Axis) -> NDArray[np.uint8]:
         """Return everybody's code on an axis."""
@@ -159,21 +172,25 @@ class MemoryLabelCounter:
 
 
 class MemoryLabelFrontier:
-    """The nodes at one depth of a tree: everybody's node, −1 for none."""
+    """The nodes at one depth of a tree: everybody's, −1 for none. See :class:`fairtest.engine.contract.Frontier`."""
 
-    def __init__(self, counter: MemoryLabelCounter) -> None:
+    def __init__(self, counter: MemoryLabelCounter, places: IntArray) -> None:
         self._counter = counter
+        self._places = places
         self._node = np.zeros(counter.n_people, dtype=np.int64)
         self.n_nodes = 1
 
-    def histogram(self, axis: Axis, places: IntArray) -> NDArray[Any]:
-        """Return the sums by node and code of an axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
-        index = np.where(self._node < 0, -1, self._node * axis.size + self._counter.codes(axis))
-        sums = self._counter.sums(index, self.n_nodes * axis.size, places)
-        return sums.reshape(self.n_nodes, axis.size, *sums.shape[1:])
+    def histograms(self, axes: Sequence[Axis], first: int, last: int) -> Iterator[NDArray[Any]]:
+        """Yield the sums by node and code of each axis: ``[node, code, label, *cell_shape, *sum_shape]``."""
+        outside = (self._node < first) | (self._node >= last)
+        for axis in axes:
+            index = np.where(outside, -1, (self._node - first) * axis.size + self._counter.codes(axis))
+            sums = self._counter.sums(index, (last - first) * axis.size, self._places)
+            yield sums.reshape(last - first, axis.size, *sums.shape[1:])
 
-    def advance(self, axes: Sequence[Axis | None], child: IntArray) -> None:
-        """Go one level down."""
+    def advance(self, axes: Sequence[Axis | None], child: IntArray, nodes: IntArray | None = None) -> None:
+        """Go one level down; a person is in one node only, so that no node can be cut in several ways."""
+        assert nodes is None
         new = np.full(self._node.size, -1, dtype=np.int64)
         for number, axis in enumerate(axes):
             if axis is not None:
@@ -181,6 +198,31 @@ class MemoryLabelFrontier:
                 new[at] = child[number][self._counter.codes(axis)[at]]
         self._node = new
         self.n_nodes = int(child.max(initial=-1)) + 1
+
+
+class LabelAxis:
+    """Counts as an engine does (:class:`fairtest.engine.contract.Counter`), in tables with an axis for some labels."""
+
+    def __init__(self, engine: Engine, counter: LabelCounter, places: IntArray) -> None:
+        self.axis = engine.axis
+        self._counter = counter
+        self._places = places
+
+    def total(self, number: int, target: Target) -> NDArray[Any]:  # noqa: ARG002 - as the counter has it
+        """Return the sums over everybody: ``[label, *cell_shape, *sum_shape]``."""
+        return next(self._counter.tables([((), self._places)]))
+
+    def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:  # noqa: ARG002
+        """Return the sums of every context: ``[context, label, *cell_shape, *sum_shape]``."""
+        return np.stack(list(self._counter.tables([(context, self._places) for context in contexts])))
+
+    def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:  # noqa: ARG002
+        """Yield the sums by the codes of several axes at once: ``[code, …, label, *cell_shape, *sum_shape]``."""
+        return self._counter.joints([(axes, self._places) for axes in several])
+
+    def frontier(self, target: Target) -> Frontier:  # noqa: ARG002
+        """Return the root of a tree."""
+        return self._counter.frontier(self._places)
 
 
 def _seen(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArray[Any], NDArray[np.bool_]]:
@@ -212,3 +254,14 @@ def _laid_out(having: NDArray[Any], everyone: NDArray[Any], target: Target) -> N
     shape = (*having.shape[:2], target.n_strata, len(target.protected.levels))
     having = having.reshape(shape)
     return np.stack((everyone.reshape(shape[0], 1, *shape[2:]) - having, having), axis=-2)
+
+
+def sums_of_entries(counter: LabelCounter, contexts: Sequence[Sequence[Condition]], places: IntArray) -> NDArray[Any]:
+    """Return the sums of one label in one context each, entry by entry: ``[entry, *cell_shape, *sum_shape]``."""
+    entries: dict[Sequence[Condition], list[int]] = {}
+    for i, context in enumerate(contexts):
+        entries.setdefault(context, []).append(i)
+    order = np.array([i for at in entries.values() for i in at], dtype=int)
+    tables = counter.tables([(context, places[at]) for context, at in entries.items()])
+    sums = np.concatenate(list(tables))
+    return sums[np.argsort(order)]

@@ -11,7 +11,7 @@ give the same sums to the last bit: the choice is one of cost alone.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.summaries import Target
-    from fairtest.engine.kernel.histogram import Cells
+    from fairtest.engine.kernel.people import CodedPeople
     from fairtest.engine.kernel.prefixes import Prefix
     from fairtest.types import IntArray
 
@@ -53,23 +53,8 @@ PEOPLE_AT_ONCE, CONTEXTS_AT_ONCE = 1 << 12, 1 << 8
 """… and how many people and contexts are multiplied."""
 
 
-class People(Protocol):
-    """Some people in codes, each with a value for every variable of the target."""
-
-    cells: Cells
-
-    def codes(self, axis: Axis) -> NDArray[np.uint8]:
-        """Return their codes on an axis."""
-
-    def keys(self, axes: Sequence[Axis], n_cells: int) -> NDArray[np.intp]:
-        """Return where they stand in a joint table of some axes and the target's cells."""
-
-    def take(self, at: NDArray[np.intp]) -> People:
-        """Return some of them."""
-
-
 def count_contexts(
-    people: People, contexts: Sequence[Sequence[Condition]], target: Target, axis_of: Callable[[str], Axis | None]
+    people: CodedPeople, contexts: Sequence[Sequence[Condition]], target: Target, axis_of: Callable[[str], Axis | None]
 ) -> NDArray[Any]:
     """Return the sums of every context: ``[context, *cell_shape, *sum_shape]``."""
     asked = _Asked(contexts, axis_of)
@@ -96,7 +81,7 @@ def count_contexts(
 
 
 def _plan(
-    people: People, asked: _Asked, target: Target, bits: bool
+    people: CodedPeople, asked: _Asked, target: Target, bits: bool
 ) -> tuple[list[tuple[IntArray, list[Axis]]], IntArray, float]:
     """Return which contexts to read off joint tables, which are left, and what it all costs."""
     n = people.cells.cell.size
@@ -123,23 +108,23 @@ def _bit_cost(depth: int, n: int, n_cells: int) -> float:
     return CONTEXT + WORD * (depth + 2 * n_cells) * n / 64
 
 
-def _sum_cost(people: People, target: Target) -> float:
+def _sum_cost(people: CodedPeople, target: Target) -> float:
     """Return what it costs to add up the numbers of the people of a context, if there are many contexts."""
     one_by_one = _prefix_cost(people)
     return min(one_by_one, _product_cost(people, target)) if _width(target) <= MOST_TERMS else one_by_one
 
 
-def _prefix_cost(people: People) -> float:
+def _prefix_cost(people: CodedPeople) -> float:
     """… one context after the other."""
     return TABLE + people.cells.cell.size * (1 + TERM * len(people.cells.terms))
 
 
-def _product_cost(people: People, target: Target) -> float:
+def _product_cost(people: CodedPeople, target: Target) -> float:
     """… by a product of matrices, whose making does not count."""
     return CONTEXT + people.cells.cell.size * (INSIDE + PRODUCT * _width(target))
 
 
-def _products_pay(people: People, asked: _Asked, contexts: IntArray, target: Target) -> bool:
+def _products_pay(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> bool:
     """Whether contexts are better added up by a product of matrices than one after the other."""
     if _width(target) > MOST_TERMS:
         return False
@@ -152,7 +137,7 @@ def _width(target: Target) -> int:
     return target.n_cells * prod(target.sum_shape)
 
 
-def _by_descent(people: People, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
+def _by_descent(people: CodedPeople, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
     """Count everybody on the way down the prefixes of the contexts, if that is cheaper than ``cost``."""
     inside = np.flatnonzero(asked.depth)
     n = people.cells.cell.size
@@ -231,7 +216,7 @@ def _present(axis: Axis | None) -> Axis:
 
 
 def _from_joint(
-    people: People, asked: _Asked, contexts: IntArray, axes: Sequence[Axis], target: Target
+    people: CodedPeople, asked: _Asked, contexts: IntArray, axes: Sequence[Axis], target: Target
 ) -> NDArray[Any]:
     """Return the sums of contexts that speak of the same columns."""
     sizes = [axis.size for axis in axes]
@@ -245,7 +230,7 @@ def _from_joint(
     return sums
 
 
-def _by_products(people: People, asked: _Asked, contexts: IntArray, target: Target) -> NDArray[Any]:
+def _by_products(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> NDArray[Any]:
     """Return the sums of contexts: for every context 1 for those inside and 0 for others, times what is added up.
 
     What is added up are multiples of a power of two, so that no order of adding rounds.
@@ -278,7 +263,7 @@ def _by_products(people: People, asked: _Asked, contexts: IntArray, target: Targ
     return sums.reshape(-1, *target.cell_shape, *target.sum_shape)
 
 
-def _by_bits(people: People, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:
+def _by_bits(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:
     """Count people as bits: a context is the conjunction of its conditions' bits, a count the number of those left.
 
     Contexts come in the order of their conditions, so that what one shares with the next is not done again.
@@ -347,7 +332,7 @@ def _shared(one: list[int], other: list[int]) -> int:
 
 
 def _descend(
-    people: People,
+    people: CodedPeople,
     prefix: Prefix,
     target: Target,
     sums: NDArray[Any],

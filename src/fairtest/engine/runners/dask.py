@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from fairtest.data.cluster import address_of
-from fairtest.engine.local import LocalCache, added, fulfil
+from fairtest.engine.local import PartitionCache, add_answers
+from fairtest.engine.recent import Recent
 from fairtest.exceptions import FairTestError, InputError
 from fairtest.version import __version__
 
@@ -53,6 +54,7 @@ class OnCluster:
         self._kept = kept
         self._token = uuid4().hex
         self._sent: list[Any] | None = None
+        self._sending = Lock()  # two threads that ask at once send the rows once
 
     def run(self, request: Request, *, add: bool) -> Any:
         """Return what the partitions answer."""
@@ -61,7 +63,7 @@ class OnCluster:
             if self._client.status in ("closing", "closed"):
                 raise OSError("the client is closed")
             with self._client.as_current():
-                return self._gathered(self._submitted(request, add=add), add=add)
+                return self._gather(self._submit(request, add=add), add=add)
         except FairTestError:
             raise
         except (OSError, TimeoutError, dask.CancelledError, dask.KilledWorker) as error:
@@ -82,57 +84,60 @@ class OnCluster:
                 f"FairTest ({__version__}) on every worker."
             ) from error
 
-    def _submitted(self, request: Request, *, add: bool) -> list[Any]:
+    def _submit(self, request: Request, *, add: bool) -> list[Any]:
         """Send the request to the cluster, in tasks of neighbouring partitions, each to where it went before."""
         workers = sorted(self._client.ncores().items())
         if not workers:
             self._client.wait_for_workers(1, timeout=PATIENCE)
             workers = sorted(self._client.ncores().items())
-        places = self._places()
-        many = max(min(TASKS_EACH * sum(cores for _, cores in workers), len(places)), 1)
-        tasks = _runs(range(len(places)), -(-len(places) // many))
+        partitions = self._sent_partitions()
+        many = max(min(TASKS_EACH * sum(cores for _, cores in workers), len(partitions)), 1)
+        tasks = _in_runs(range(len(partitions)), -(-len(partitions) // many))
         return [
             self._client.submit(
                 _answer,
                 self._token,
                 __version__,
                 self._kept,
-                [request.within(i) for i in some],
-                [places[i] for i in some],
+                [request.to(i) for i in some],
+                [partitions[i] for i in some],
                 some,
                 add,
                 workers=[workers[number % len(workers)][0]],
                 allow_other_workers=True,
                 retries=RETRIES,
                 pure=False,
-                key=f"fairtest-{request.method}-{uuid4().hex}",
+                key=f"fairtest-{request.name}-{uuid4().hex}",
             )
             for number, some in enumerate(tasks)
         ]
 
-    def _places(self) -> list[Any]:
+    def _sent_partitions(self) -> list[Any]:
         """Return the partitions as tasks get them.
 
         Rows that are in memory here are sent once, in tasks that return them: the scheduler can repeat these when a
         worker that had them is lost.
         """
-        if self._sent is None:
-            self._sent = [
-                self._client.submit(_kept, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
-                if p.holds_rows
-                else p
-                for p in self.partitions
-            ]
-        return self._sent
+        with self._sending:
+            if self._sent is None:
+                self._sent = [
+                    self._client.submit(_return, p, pure=False, retries=RETRIES, key=f"fairtest-rows-{uuid4().hex}")
+                    if p.holds_rows
+                    else p
+                    for p in self.partitions
+                ]
+            return self._sent
 
-    def _gathered(self, futures: list[Any], *, add: bool) -> Any:
+    def _gather(self, futures: list[Any], *, add: bool) -> Any:
         if not add:
             self._wait(futures)
             return [answer for answers in self._client.gather(futures) for answer in answers]
         while len(futures) > FEW:
-            futures = [self._client.submit(_added, some, pure=False, retries=RETRIES) for some in _runs(futures, FEW)]
+            futures = [
+                self._client.submit(_add_copies, some, pure=False, retries=RETRIES) for some in _in_runs(futures, FEW)
+            ]
         self._wait(futures)
-        return _added(answer for _, answer in _distributed().as_completed(futures, with_results=True))
+        return _add_copies(answer for _, answer in _distributed().as_completed(futures, with_results=True))
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait until everything is done, or the cluster has been without workers for too long."""
@@ -154,21 +159,12 @@ def _distributed() -> Any:
     return distributed
 
 
-def _runs(things: Sequence[Any], length: int) -> list[list[Any]]:
+def _in_runs(things: Sequence[Any], length: int) -> list[list[Any]]:
     return [list(things[first : first + length]) for first in range(0, len(things), length)]
 
 
-_caches: dict[str, LocalCache] = {}
-_lock = Lock()
-
-
-def _cache_of(token: str, kept: int) -> LocalCache:
-    """Return what this worker keeps of a source; only the last one's is kept."""
-    with _lock:
-        if token not in _caches:
-            _caches.clear()
-            _caches[token] = LocalCache(kept)
-        return _caches[token]
+_caches: Recent[str, PartitionCache] = Recent(most=1)
+"""What this worker keeps of the last source that it was asked about: ``kept`` bytes at most. Its threads share it."""
 
 
 def _answer(
@@ -177,7 +173,7 @@ def _answer(
     kept: int,
     requests: Sequence[Request],
     partitions: Sequence[Partition],
-    places: Sequence[int],
+    numbers: Sequence[int],
     add: bool,
 ) -> Any:
     """Answer on a worker for some partitions."""
@@ -186,14 +182,15 @@ def _answer(
             f"A worker of the cluster has FairTest {__version__}, and the one who asks has {version}. Install the same "
             "version on every worker: the numbers must be the same wherever they are counted."
         )
-    return fulfil(_cache_of(token, kept), list(zip(places, partitions, requests, strict=True)), add=add)
+    cache = _caches.get(token, lambda: PartitionCache(kept))
+    return cache.answers(zip(numbers, partitions, requests, strict=True), add=add)
 
 
-def _added(answers: Iterable[Any]) -> Any:
+def _add_copies(answers: Iterable[Any]) -> Any:
     """Return the sum of answers, which are left as they are: the scheduler may want to add them once more."""
     every = iter(answers)
-    return added(chain((deepcopy(next(every)),), every))
+    return add_answers(chain((deepcopy(next(every)),), every))
 
 
-def _kept(partition: Partition) -> Partition:
+def _return(partition: Partition) -> Partition:
     return partition

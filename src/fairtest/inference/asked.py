@@ -1,0 +1,147 @@
+"""What is put to a test set: hypotheses about one or many outputs of a question, counted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtest.data.summaries import Counts
+from fairtest.engine.kernel.labels import sums_of_entries
+from fairtest.inference.recentre import remote, test_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtest.data.axes import Condition
+    from fairtest.data.labels import Labels
+    from fairtest.data.summaries import Summary, Target
+    from fairtest.engine.contract import Engine
+    from fairtest.inference.validate import Validated
+    from fairtest.investigations.question import Question
+    from fairtest.model.context import Context
+    from fairtest.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The hypotheses of one question: an output and a context each, for every output the whole population first.
+
+    Attributes
+    ----------
+    targets
+        What is counted for each output, by its number; a question that is not about labels has the output 0 only.
+    evidence, sign
+        What the training set says of each: a normal deviate, and the direction (0 where the metric has none).
+    outputs
+        The number of the output of each hypothesis.
+    strata_evidence
+        The deviate of each stratum of each hypothesis, row by row; None without strata.
+    title
+        What to call the question where an error comes from it; empty if it is the only one.
+    guided
+        The contexts that are nodes of the guided tree.
+    strongest
+        The outputs that the training set ranked first over everybody.
+    rare
+        How many outputs were not looked at because too few people have them.
+    named
+        Whether the question was there before anything was shown of these people.
+    population_set
+        The people on whom the whole population is tested at a level of its own; None where it is one hypothesis among
+        the others.
+    """
+
+    question: Question
+    targets: dict[int, Target]
+    contexts: tuple[Context, ...]
+    conditions: tuple[tuple[Condition, ...], ...]
+    evidence: FloatArray
+    sign: FloatArray
+    outputs: IntArray
+    strata_evidence: FloatArray | None = None
+    title: str = ""
+    guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
+    strongest: tuple[int, ...] = field(default=(0,), kw_only=True)
+    rare: int = field(default=0, kw_only=True)
+    named: bool = field(default=False, kw_only=True)
+    population_set: int | None = field(default=None, kw_only=True)
+
+    @property
+    def target(self) -> Target:
+        """What is counted for the first output; for the others, it differs in the output alone."""
+        return next(iter(self.targets.values()))
+
+    @property
+    def populations(self) -> IntArray:
+        """Where the hypotheses about the whole population are: the first of each output."""
+        return np.unique(self.outputs, return_index=True)[1]
+
+    def target_of(self, i: int) -> Target:
+        """Return what is counted for one hypothesis."""
+        return self.targets[int(self.outputs[i])]
+
+    def about(self, output: int) -> Asked:
+        """Return the hypotheses about one output, as if they were asked alone."""
+        at = np.flatnonzero(self.outputs == output)
+        return Asked(
+            self.question.about(output),
+            {output: self.targets[output]},
+            tuple(self.contexts[i] for i in at),
+            tuple(self.conditions[i] for i in at),
+            self.evidence[at],
+            self.sign[at],
+            self.outputs[at],
+        )
+
+    def everybody(self) -> Asked:
+        """Return the hypothesis about the whole population alone, for a question about one output."""
+        return Asked(
+            self.question,
+            self.targets,
+            self.contexts[:1],
+            self.conditions[:1],
+            self.evidence[:1],
+            self.sign[:1],
+            self.outputs[:1],
+            title=self.title,
+        )
+
+    def counted(self, engine: Engine, number: int) -> Summary:
+        """Return the summary of every hypothesis in a set."""
+        if self.question.labels is None:
+            return test_summary(engine, number, self.conditions, self.target)
+        return self._counted_labels(engine, number, self.question.labels)
+
+    def _counted_labels(self, engine: Engine, number: int, labels: Labels) -> Summary:
+        """Return the summaries; those of labels with numbers far from the centre are counted again one by one."""
+        counter = engine.label_counter(number, self.target, labels)
+        summary: Any = self.target.wrap(sums_of_entries(counter, self.conditions, self.outputs))
+        if not isinstance(summary, Counts) and (far := remote(summary)).any():
+            for output in np.unique(self.outputs[far]).tolist():
+                alone = self.about(output)
+                again: Any = test_summary(engine, number, alone.conditions, alone.target)
+                summary.sums[self.outputs == output] = again.sums
+        return summary  # type: ignore[no-any-return]
+
+
+def by_output(validated: Validated) -> Iterator[tuple[int, Validated]]:
+    """Yield each output of a question with the answer about it."""
+    asked = validated.asked
+    strata = asked.target.n_strata
+    for output in asked.targets:
+        at = np.flatnonzero(asked.outputs == output)
+        inner = (at[:, None] * strata + np.arange(strata)).ravel()
+        yield (
+            output,
+            replace(
+                validated,
+                asked=asked.about(output),
+                contexts=validated.contexts.take(at),
+                strata=None if validated.strata is None else validated.strata.take(inner),
+                summary=validated.summary.take(at),
+                population=validated.population.take(at),
+                required=validated.required[at],
+            ),
+        )
