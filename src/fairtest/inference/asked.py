@@ -95,6 +95,21 @@ class Asked:
             self.outputs[at],
         )
 
+    def take(self, at: IntArray) -> Asked:
+        """Return some of the hypotheses."""
+        strata = self.strata_evidence
+        if strata is not None:
+            strata = strata.reshape(len(self.contexts), -1)[at].ravel()
+        return replace(
+            self,
+            contexts=tuple(self.contexts[i] for i in at.tolist()),
+            conditions=tuple(self.conditions[i] for i in at.tolist()),
+            evidence=self.evidence[at],
+            sign=self.sign[at],
+            outputs=self.outputs[at],
+            strata_evidence=strata,
+        )
+
     def everybody(self) -> Asked:
         """Return the hypothesis about the whole population alone, for a question about one output."""
         return Asked(

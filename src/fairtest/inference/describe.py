@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
-    from fairtest.inference.validate import Estimates, Validated
+    from fairtest.inference.family import Estimates
+    from fairtest.inference.validate import Validated
     from fairtest.model.finding import Table
     from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level

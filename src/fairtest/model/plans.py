@@ -250,8 +250,8 @@ class TestingPlan(Plan):
         "The share of the level that is kept for the whole population. Default: 0.5.",
         "The share of the level that is kept for the question over everybody, who are tested on the training set too "
         "if the question was there before anything was shown. Groups have the rest, and all of it where every "
-        "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one hypothesis among "
-        "the others.",
+        "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one "
+        "hypothesis among the others.",
         kind=float,
         paper=0.0,
     )

@@ -11,8 +11,9 @@ from fairtest.data.summaries import Counts, Target
 from fairtest.exceptions import in_question
 from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
+from fairtest.inference.family import TestSettings
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.inference.validate import TestSettings, validate
+from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import reported_metric

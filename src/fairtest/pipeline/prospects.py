@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.inference.validate import TestSettings, Validated
+    from fairtest.inference.family import TestSettings
+    from fairtest.inference.validate import Validated
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.context import Context

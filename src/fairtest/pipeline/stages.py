@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError, argument, in_question
+from fairtest.inference.consult import consult_training
 from fairtest.investigations.batch import check_trained_together, title_in
 from fairtest.investigations.roles import names_of
 from fairtest.model.plans import WIDEST, TestingRun, TrainingRun
@@ -24,7 +25,7 @@ from fairtest.pipeline.choices import (
     plan_without_split,
 )
 from fairtest.pipeline.reuse import answer_from_reused_set, check_reusable, make_short_list
-from fairtest.pipeline.search import ask_again, find_contexts, without
+from fairtest.pipeline.search import ask_again, engine_of, find_contexts, without
 from fairtest.progress import as_stage_progress, progress_of_stage
 from fairtest.reporting.assemble import assemble
 
@@ -82,6 +83,12 @@ def validate_batch(
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
+    if not source.reuse and plan.preset != "paper":
+        train, test = source.holdout.sizes[:2]
+        engine, growth = engine_of(source), test / train
+        asked = [
+            consult_training(engine, a, level=source.level, growth=growth, weighted=correction.weighted) for a in asked
+        ]
     testing = progress_of_stage(progress, f"testing {sum(len(a.contexts) for a in asked):,} contexts")
     testing(0.0)
     min_size = trainings[0].plan.min_size
