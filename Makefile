@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean
+.PHONY: commands clean adversary holds
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -72,6 +72,12 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 	$(BIN)/python -m calibration.discovery planted --runs 20
 	$(BIN)/python -m calibration.discovery noise --runs 200
 	$(if $(DATA),$(BIN)/python -m calibration.discovery tags --runs 100 --data $(DATA))
+
+adversary: $(VENV)/.installed-dev ## look for null designs with too many findings: make adversary MINUTES=30; writes docs/adversary.md
+	$(BIN)/python -m calibration.adversary --minutes $(or $(MINUTES),30)
+
+holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again
+	$(BIN)/python -m calibration.holds --runs 200 --jobs 2
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

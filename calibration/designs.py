@@ -115,10 +115,14 @@ def designs() -> list[Design]:
         *_conditional_rates("DIFF"),
         *_conditional_rates("RATIO"),
         *_tables(),
+        *_large_tables(),
         *_conditional_tables(),
+        *_mean_differences(),
+        *_conditional_mean_differences(),
         *_correlations(),
         *_conditional_correlations(),
         *_one_ways(),
+        *_rare_one_ways(),
         *_conditional_one_ways(),
         *_ranks(),
         *_conditional_ranks(),
@@ -218,6 +222,22 @@ def _tables() -> Iterator[Design]:
         yield _table(f"{outputs}×{groups} table", n, share, [_joint(outputs, groups, share, mix)])
 
 
+def _large_tables() -> Iterator[Design]:
+    """Yield tables of thousands of cells in which few people are expected; rows and columns alike, or falling off."""
+    for (outputs, groups), n, mix in product(((50, 50), (100, 30), (100, 50), (50, 20)), (7_000, 50_000), (0.0, 0.3)):
+        yield _table(f"{outputs}×{groups} table, even", n, 1 / groups, [_large_joint(outputs, groups, 0.0, mix)])
+        if mix == 0:
+            falling = _large_joint(outputs, groups, 1.0, mix)
+            yield _table(f"{outputs}×{groups} table, falling off", n, float(falling.sum(axis=0).min()), [falling])
+
+
+def _large_joint(outputs: int, groups: int, power: float, mix: float) -> Floats:
+    """Return shares [output, group] that fall off with a power; ``mix`` of each group has an output of its own."""
+    output, group = (np.arange(1.0, k + 1) ** -power for k in (outputs, groups))
+    own = np.arange(groups) % outputs == np.arange(outputs)[:, None]
+    return np.asarray(((1 - mix) * (output / output.sum())[:, None] + mix * own) * (group / group.sum()))
+
+
 def _conditional_tables() -> Iterator[Design]:
     for strata, share, mix, per in product((6, 20, 50), (0.5, 0.05), (0.0, 0.2, 0.5), (20, 100, 1_000)):
         joints = [_joint(2, 2, share, mix) for _ in range(strata)]
@@ -245,7 +265,7 @@ def _table(kind: str, n: int, share: float, joints: list[Floats]) -> Design:
     effects = np.array([_nmi(j) for j in joints])
     draw = partial(_draw_tables, stratum_sizes(n, strata), joint, np.where(effects > 1e-12, effects, 0.0))
     effect = "0" if effects.max() < 1e-12 else f"{effects.mean():.2g}"
-    cost = 200 * joint.size * (10 if joint[0].size > 4 else 1)
+    cost = 200 * joint.size * (10 if 4 < joint[0].size <= 100 else 1)
     return Design("NMI", kind, n, share, strata, effect, draw, cost)
 
 
@@ -263,6 +283,82 @@ def _draw_tables(sizes: Ints, joint: Floats, effects: Floats, reps: int, rng: np
     return Drawn(Counts(counts), _averaged(effects, sizes, varies), no_rows)
 
 
+# Two groups and a number ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TwoMeans:
+    """A number in two groups that differ in mean and perhaps in spread.
+
+    Attributes
+    ----------
+    gaps
+        The difference of means in each stratum (one value: the same in all), in deviations of the reference.
+    spread
+        How many times larger the errors of the group are.
+    """
+
+    gaps: tuple[float, ...]
+    noise: str
+    share: float
+    spread: float = 1.0
+
+
+def _mean_differences() -> Iterator[Design]:
+    """Yield groups of at least 20 people: below, the report warns."""
+    noises = (
+        "normal",
+        "t5",
+        "exponential",
+        "log-normal 0.5",
+        "log-normal 1",
+        "log-normal 1.5",
+        "zero-inflated",
+        "count 0.1",
+    )
+    for noise, n, share, spread in product(noises, SIZES, (0.5, 0.2, 0.05, 0.01), (1.0, 3.0)):
+        if n * share >= 20 and (noise not in ("zero-inflated", "count 0.1") or spread == 1):
+            for gap in (0.0, 0.5) if n <= 1_000 else (0.0, 0.1):
+                yield _two_means(n, 1, TwoMeans((gap,), noise, share, spread))
+    for noise, n, share in product(("exponential", "log-normal 1"), (1_000, 10_000), (0.05, 0.2)):
+        yield _two_means(n, 1, TwoMeans((0.0,), noise, share, 27.0))
+
+
+def _conditional_mean_differences() -> Iterator[Design]:
+    for strata, noise, per in product((6, 20, 50), ("normal", "log-normal 1"), (20, 200)):
+        for gaps, share in product(((0.0,), (0.3,), (0.1, 0.5)), (0.5, 0.1)):
+            yield _two_means(per * strata, strata, TwoMeans(gaps, noise, share))
+
+
+def _two_means(n: int, strata: int, two: TwoMeans) -> Design:
+    unequal = ", unequal effects" if len(two.gaps) > 1 else ""
+    kind = f"{two.noise} errors" + (f", {two.spread:.3g} times the spread" if two.spread != 1 else "") + unequal
+    mean = float(np.mean(np.resize(two.gaps, strata)))
+    draw = partial(_draw_two_means, two, stratum_sizes(n, strata))
+    return Design("MEAN", kind, n, two.share, strata, f"{mean:g}", draw, 2 * n)
+
+
+def _draw_two_means(two: TwoMeans, sizes: Ints, reps: int, rng: np.random.Generator) -> Drawn:
+    gaps = np.resize(two.gaps, sizes.size)
+    sums = np.zeros((reps, sizes.size, 2, 5))
+    people: list[tuple[Ints, Floats]] = []
+    for e, size in enumerate(sizes.tolist()):
+        group = (rng.random((reps, size)) < two.share).astype(np.int64)
+        x = e + np.where(group, gaps[e], 0.0) + np.where(group, two.spread, 1.0) * NOISES[two.noise](rng, (reps, size))
+        for g in (0, 1):
+            inside = group == g
+            for p in range(5):
+                sums[:, e, g, p] = np.where(inside, x**p, 0.0).sum(axis=1)
+        people.append((group, x))
+    stratum = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes)
+
+    def rows(i: int) -> Rows:
+        return Rows(*(np.concatenate([each[part][i] for each in people]) for part in (0, 1)), stratum, {})
+
+    truth = _averaged(gaps, sizes, (sums[..., 0] > 0).all(axis=2))
+    return Drawn(GroupMoments(sums), truth, rows)
+
+
 # Two numbers ---------------------------------------------------------------------------------------------------------
 
 
@@ -271,12 +367,29 @@ def _lognormal(sigma: float, rng: np.random.Generator, shape: tuple[int, ...]) -
     return (np.exp(sigma * rng.standard_normal(shape)) - mean) / deviation
 
 
+def _count(mean: float, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    return (rng.poisson(mean, shape) - mean) / np.sqrt(mean)
+
+
+def _zero_inflated(share: float, sigma: float, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return amounts that are 0 for most people and log-normal for a share of them, in units of their deviation."""
+    mean, square = share * np.exp(sigma**2 / 2), share * np.exp(2 * sigma**2)
+    amounts = np.where(rng.random(shape) < share, np.exp(sigma * rng.standard_normal(shape)), 0.0)
+    return np.asarray((amounts - mean) / np.sqrt(square - mean**2))
+
+
 NOISES: dict[str, Noise] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "exponential": lambda rng, shape: rng.standard_exponential(shape) - 1,
+    "log-normal 0.5": partial(_lognormal, 0.5),
     "log-normal 1": partial(_lognormal, 1.0),
     "log-normal 1.5": partial(_lognormal, 1.5),
+    "t5": lambda rng, shape: rng.standard_t(5, shape) / np.sqrt(5 / 3),
+    "zero-inflated": partial(_zero_inflated, 0.1, 0.5),
     "t3": lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3),
+    "count 0.03": partial(_count, 0.03),
+    "count 0.1": partial(_count, 0.1),
+    "rare amounts": partial(_zero_inflated, 0.03, 1.0),
 }
 """Errors of mean 0 and variance 1."""
 
@@ -397,6 +510,8 @@ class OneWay:
         η² in each stratum (one value: the same in all).
     spread
         How many times larger the errors of the last, rarest group are.
+    uneven
+        The shares of the groups, the rarest last; empty: all alike but the last.
     """
 
     groups: int
@@ -404,10 +519,13 @@ class OneWay:
     noise: str
     share: float
     spread: float = 1.0
+    uneven: tuple[float, ...] = ()
 
     @property
     def shares(self) -> Floats:
         """The share of each group."""
+        if self.uneven:
+            return np.array(self.uneven)
         rare = self.share if self.share < 0.5 else 1 / self.groups
         return np.append(np.full(self.groups - 1, (1 - rare) / (self.groups - 1)), rare)
 
@@ -445,7 +563,20 @@ def _one_ways() -> Iterator[Design]:
             yield _one_way(f"3 groups, the rare one of threefold spread, {noise} errors", n, 1, way)
 
 
+def _rare_one_ways() -> Iterator[Design]:
+    """Yield groups down to 0.3 %, two and more, with counts and amounts that are mostly 0."""
+    every = ((0.985, 0.01, 0.005), (0.97, 0.02, 0.01), (0.85, 0.1, 0.05), (0.95, 0.04, 0.007, 0.003), (0.995, 0.005))
+    noises = ("normal", "count 0.03", "count 0.1", "rare amounts", "log-normal 1.5")
+    for shares, noise, n, eta in product(every, noises, (2_000, 14_000), (0.0, 0.02)):
+        way = OneWay(len(shares), (eta,), noise, shares[-1], uneven=shares)
+        yield _one_way(f"{'/'.join(f'{s:.1%}' for s in shares)}, {noise} errors", n, 1, way)
+
+
 def _conditional_one_ways() -> Iterator[Design]:
+    for noise, strata in product(("normal", "log-normal 1", "count 0.1"), (100, 500)):
+        yield _one_way(
+            f"3 groups, two people a stratum, {noise} errors", 2 * strata, strata, OneWay(3, (0.0,), noise, 0.5)
+        )
     for strata, noise, share, per in product((6, 20, 50), ("normal", "log-normal 1"), (0.5, 0.05), (30, 200)):
         for eta in ((0.0,), (0.1,), (0.05, 0.4)):
             kind = f"3 groups, {noise} errors" + (", unequal effects" if len(eta) > 1 else "")
@@ -455,7 +586,7 @@ def _conditional_one_ways() -> Iterator[Design]:
 def _one_way(kind: str, n: int, strata: int, way: OneWay) -> Design:
     truth = way.truth(strata)
     draw = partial(_draw_groups, way, strata, n // strata, truth)
-    permuted = _permuting(n, 5_000) if strata > 1 or n * way.shares.min() < 20 else 1
+    permuted = _permuting(n, 5_000) if strata > 1 else 1
     return Design("ETA", kind, n, way.share, strata, f"{truth:.3g}", draw, 2 * n * permuted)
 
 

@@ -23,6 +23,7 @@ import fairtest.metrics
 from fairtest.metrics.cautions import FEW
 from fairtest.metrics.correlation import TAILS
 from fairtest.metrics.correlation_ratio import SKEWED, UNEVEN
+from fairtest.metrics.mean import SKEWED as SKEWED_MEANS
 from fairtest.metrics.rank_correlation import SMALL_STRATA, STRONG
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ KNOWN_WEAK: tuple[Weak, ...] = (
     Weak("CORR: t3 errors, *, effect 0.[37]", TAILS),
     Weak("CORR: binary group of threefold spread, n=200, share 0.01, effect 0.2", FEW),
     Weak("conditional CORR: log-normal 1 errors*, effect 0.3", TAILS),
+    Weak("MEAN: log-normal 1.5 errors, 3 times the spread, n=50, *", SKEWED_MEANS),
     Weak("ETA: *log-normal 1 errors, *", SKEWED),
     Weak("ETA: * t3 errors, *, effect 0.[14]", SKEWED),
+    Weak("ETA: *%, log-normal 1.5 errors, *, effect 0.02", SKEWED),
+    Weak("ETA: *%, rare amounts errors, *, effect 0.02", SKEWED),
     Weak("ETA: 3 groups, the rare one of threefold spread, normal errors, *", UNEVEN),
     Weak("conditional ETA: 3 groups, log-normal 1 errors*", SKEWED),
     Weak("RANK: *, n=50, *, effect 0.8", STRONG),
@@ -91,6 +95,7 @@ PLAIN = (
     "*DIFF: *",
     "RATIO: *",
     "NMI: *",
+    "MEAN: normal errors, *",
     "*CORR: normal errors*",
     "CORR: binary group, normal errors, *, share 0.5, *",
     "ETA: * groups, normal errors, n=[!5]*, share 0.5, *",

@@ -33,6 +33,7 @@ QUESTIONS = {
     "DIFF": ("sex", "hired"),
     "RATIO": ("sex", "hired"),
     "NMI": ("race", "choice"),
+    "MEAN": ("sex", "pay"),
     "CORR": ("sex", "pay"),
     "ETA": ("race", "pay"),
     "RANK": ("sex", "pay"),

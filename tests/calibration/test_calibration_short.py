@@ -24,11 +24,22 @@ CELLS = {
     "conditional RATIO: base rates 0.1 to 0.6, equal effects, n=1200, share 0.5, 6 strata, effect 0": 20,
     "NMI: 5×2 table, n=100, share 0.01, effect 0": 1_000,
     "NMI: 3×4 table, n=10000, share 0.05, effect 0.086": 1_000,
+    "NMI: 50×20 table, even, n=7000, share 0.05, effect 0": 100,
     "conditional NMI: 2×2 tables, n=2000, share 0.5, 20 strata, effect 0.031": 400,
+    "MEAN: log-normal 1.5 errors, 3 times the spread, n=1000, share 0.05, effect 0": 1_000,
+    "MEAN: log-normal 1 errors, 3 times the spread, n=200, share 0.2, effect 0.5": 1_000,
+    "MEAN: zero-inflated errors, n=1000, share 0.05, effect 0": 1_000,
+    "MEAN: count 0.1 errors, n=10000, share 0.01, effect 0": 200,
+    "MEAN: normal errors, n=50, share 0.5, effect 0.5": 2_000,
+    "conditional MEAN: log-normal 1 errors, n=1000, share 0.1, 50 strata, effect 0": 300,
+    "conditional MEAN: normal errors, unequal effects, n=1200, share 0.5, 6 strata, effect 0.3": 300,
     "CORR: log-normal 1 errors, n=200, share 0.5, effect 0": 300,
     "CORR: unequal spread errors, n=1000, share 0.5, effect 0.3": 300,
     "conditional CORR: normal errors, unequal effects, n=1200, share 0.5, 6 strata, effect 0.3": 300,
     "ETA: 3 groups, normal errors, n=200, share 0.05, effect 0.1": 500,
+    "ETA: 98.5%/1.0%/0.5%, count 0.03 errors, n=2000, share 0.005, effect 0": 400,
+    "ETA: 99.5%/0.5%, rare amounts errors, n=2000, share 0.005, effect 0": 400,
+    "conditional ETA: 3 groups, two people a stratum, log-normal 1 errors, n=200, share 0.5, 100 strata, effect 0": 100,
     "conditional ETA: 3 groups, normal errors, n=1200, share 0.5, 6 strata, effect 0.1": 300,
     "RANK: log-normal 1 errors, n=200, share 0.5, effect 0": 300,
     "RANK: binary group, n=1000, share 0.5, effect 0.2": 300,
@@ -61,7 +72,7 @@ def test_cell(suite, grid, name):
 
 def test_names_are_keys_and_every_form_is_there(grid, suite):
     assert len(grid) == len(suite.designs.designs())
-    metrics = ("DIFF", "RATIO", "NMI", "CORR", "ETA", "RANK")
+    metrics = ("DIFF", "RATIO", "NMI", "MEAN", "CORR", "ETA", "RANK")
     assert {d.form for d in grid.values()} == {f + m for f in ("", "conditional ") for m in metrics}
     assert {f.split(":")[0] for f in CELLS} == {d.form for d in grid.values()}
 

@@ -57,7 +57,7 @@ def test_names_that_need_quotes(here: Path, run: Any) -> None:
 
 def test_roles_that_are_named(here: Path, run: Any) -> None:
     made = run("inspect", "people.csv", "-p", "region", "-o", "age")
-    assert "region → age: CORR" in made.out
+    assert "region → age: MEAN" in made.out
     assert "sex →" not in made.out
     assert "no column 'regon'. Did you mean 'region'?" in run("inspect", "people.csv", "-p", "regon").err
     assert "sex*region → hired: NMI" in run("inspect", "people.csv", "-p", "sex*region", "-o", "hired").out
@@ -109,7 +109,7 @@ def test_python_takes_what_a_source_takes_and_prints_itself() -> None:
     look = ft.inspect(frame, ordered={"grade": ["low", "mid", "high"]})
     assert next(c.kind for c in look.columns if c.name == "grade") == "ordered"
     assert str(look).startswith("data: 120 people, 3 columns")
-    assert ft.inspect(ft.DataSource(frame)).pairs[0].metric == "CORR"
+    assert ft.inspect(ft.DataSource(frame)).pairs[0].metric == "MEAN"
 
 
 def test_sets_of_labels(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_workers_read_parquet_files_themselves(cluster, tmp_path, monkeypatch):
     source = ft.DataSource(path, seed=3, train_size=0.5, engine=cluster)
     assert len(search.engine_of(source)._runner.partitions) > 4
     in_memory = ft.DataSource(path, seed=3, train_size=0.5)
-    case = CASES["CORR of a binary attribute"]
+    case = CASES["MEAN"]
     assert case(source).to_json() == case(in_memory).to_json()
 
 

@@ -83,7 +83,7 @@ CASES = {
     "RATIO": lambda s: audited(s, "sex", "hired", metrics="RATIO", max_depth=2),
     "NMI": lambda s: audited(s, "race", "city"),
     "CORR": lambda s: audited(s, "age", "pay", max_depth=2),
-    "CORR of a binary attribute": lambda s: audited(s, "sex", "pay", search="tree"),
+    "MEAN": lambda s: audited(s, "sex", "pay", search="tree"),
     "ETA": lambda s: audited(s, "race", "pay", max_depth=2),
     "ETA, max-T": lambda s: audited(s, "race", "pay", correction="max-t", search="tree"),
     "RANK": lambda s: audited(s, "age", "pay", metrics="RANK", max_depth=2),

@@ -7,6 +7,7 @@ import fairtest as ft
 from fairtest.inference.verdict import Outcome, verdict
 from fairtest.metrics.difference import DIFF
 from fairtest.metrics.ratio import RATIO
+from fairtest.statistics.rates.score import difference_interval
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,34 @@ def test_a_tolerance_is_a_size_an_effect_can_have(tolerance):
     with pytest.raises(ft.InputError, match="'tolerance'"):
         ft.audit(source, "sex", "hired", tolerance=tolerance)
     assert source.budget.left == 1
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 0.02])
+def test_the_people_needed_bring_a_verdict_in_four_of_five_cases(tolerance):
+    """True differences near the tolerance; the next sample has as many people as were said to be needed."""
+    rng = np.random.default_rng(7)
+
+    def estimate(gap, people):
+        half = people // 2
+        x1, x2 = rng.binomial(half, 0.5 + gap), rng.binomial(half, 0.5)
+        pair = [np.array([[v]]) for v in (x1, half, x2, half)]
+        low, high = difference_interval(*pair, 0.05)
+        return verdict(DIFF, float(x1 - x2) / half, (float(low[0]), float(high[0])), tolerance, people)
+
+    came = []
+    for gap in rng.uniform(-0.02, tolerance + 0.08, 1_500):
+        first = estimate(gap, 1_000)
+        if first.outcome is Outcome.UNKNOWN and first.needed is not None:
+            came.append(estimate(gap, first.needed).outcome is not Outcome.UNKNOWN)
+    assert len(came) > 500
+    assert 0.76 < np.mean(came) < 0.86
+
+
+def test_the_chance_is_stated():
+    rng = np.random.default_rng(0)
+    people = {"sex": rng.choice(["f", "m"], 1500), "hired": rng.random(1500) < 0.5}
+    report = ft.audit(people, "sex", "hired", tolerance=0.03)
+    population = report.to_dict()["investigations"][0]["protected"][0]["population"]
+    assert population["people_needed_chance"] == 0.8
+    assert population["people_needed"] == report.populations[0].verdict.needed
+    assert "the chance of a verdict is 80 %" in report.to_text()

@@ -479,7 +479,7 @@ def test_the_bound_of_a_metric_of_ones_own_is_walds_for_a_difference():
 @pytest.mark.parametrize(
     ("protected", "output", "name"),
     [
-        (B, B, "DIFF"), (B, C, "NMI"), (B, R, "CORR"), (B, N, "CORR"),
+        (B, B, "DIFF"), (B, C, "NMI"), (B, R, "MEAN"), (B, N, "MEAN"),
         (C, B, "NMI"), (C, C, "NMI"), (C, R, "ETA"), (C, N, "ETA"),
         (R, B, "CORR"), (R, C, "ETA"), (R, R, "RANK"), (R, N, "RANK"),
         (N, B, "CORR"), (N, C, "ETA"), (N, R, "RANK"), (N, N, "CORR"),

@@ -41,7 +41,7 @@ def test_numbers_become_numbers_of_python() -> None:
         (plans.TrainingPlan, {"preset": "article"}, "'preset' must be None or 'paper'. Got 'article' instead"),
         (plans.TestingPlan, {"correction": "holmes"}, "no correction 'holmes'. Did you mean 'holm'"),
         (plans.TestingPlan, {"method": "magic"}, "'method' must be one of 'auto', 'resampling'"),
-        (plans.TestingPlan, {"tolerance": 1.5}, "'tolerance' must be a number between 0 and 1"),
+        (plans.TestingPlan, {"tolerance": -1.5}, "'tolerance' must be a number above 0"),
     ],
 )
 def test_mistakes(plan: type[plans.Plan], given: dict[str, object], message: str) -> None:

@@ -37,6 +37,7 @@ def people(seed: int) -> pl.DataFrame:
 CASES = {
     "DIFF": {"protected": "sex", "output": "hired"},
     "NMI": {"protected": "race", "output": "choice"},
+    "MEAN": {"protected": "sex", "output": "pay"},
     "CORR": {"protected": "sex", "output": "pay", "metrics": "CORR"},
     "ETA": {"protected": "race", "output": "pay"},
     "RANK": {"protected": "age", "output": "pay", "metrics": "RANK"},

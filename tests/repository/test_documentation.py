@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-WRITTEN_BY_TOOLS = {"adaptive.md", "benchmarks.md", "calibration.md", "commands.md", "searches.md"}
+WRITTEN_BY_TOOLS = {"adaptive.md", "adversary.md", "benchmarks.md", "calibration.md", "commands.md", "searches.md"}
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in DOCS.rglob("*.md") if p.name not in WRITTEN_BY_TOOLS)
 NOT_RUN = {
     "docs/how-to/continuous-integration.md": 1,

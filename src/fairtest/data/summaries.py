@@ -110,13 +110,17 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class GroupMoments:
-    """Power sums of a number by stratum and group: ``sums[..., e, g, p] = Σ xᵖ``."""
+    """Power sums of a number by stratum and group: ``sums[..., e, g, p] = Σ xᵖ``.
+
+    ``unit`` is how much a step of 1 in x is in the number that users know, for all contexts or for each of them.
+    """
 
     sums: FloatArray
+    unit: float | FloatArray = 1.0
 
     def take(self, at: IntArray) -> GroupMoments:
         """Return some of the contexts, along the leading axis."""
-        return GroupMoments(self.sums[at])
+        return GroupMoments(self.sums[at], self.unit[at] if isinstance(self.unit, np.ndarray) else self.unit)
 
     @property
     def size(self) -> IntArray:
@@ -154,7 +158,10 @@ def by_stratum(summary: Summary) -> Summary:
         return Counts(counts.reshape(-1, 1, *counts.shape[2:]))
     if isinstance(summary, Moments):
         return Moments(summary.sums.reshape(-1, 1, summary.sums.shape[-1]), summary.order)
-    return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]))
+    unit = summary.unit
+    if isinstance(unit, np.ndarray):
+        unit = np.repeat(unit, summary.sums.shape[1])
+    return GroupMoments(summary.sums.reshape(-1, 1, *summary.sums.shape[2:]), unit)
 
 
 def powers(order: int) -> list[tuple[int, int]]:
@@ -231,7 +238,7 @@ class Target:
         if self.summary is SummaryKind.MOMENTS:
             return Moments(array.sum(axis=-1), self.order)
         if self.summary is SummaryKind.GROUP_MOMENTS:
-            return GroupMoments(array.sum(axis=-1))
+            return GroupMoments(array.sum(axis=-1), self.measured.scale)
         if self.summary is SummaryKind.ROWS:
             return Counts(array[..., None, None])
         return Counts(array)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Condition
     from fairtest.data.labels import Labels
+    from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
     from fairtest.inference.validate import Validated
@@ -51,6 +52,8 @@ class Asked:
     population_set
         The people on whom the whole population is tested at a level of its own; None where it is one hypothesis among
         the others.
+    finer
+        Where a number is conditioned on: the strata of the target, and how they become those shown.
     """
 
     question: Question
@@ -67,11 +70,17 @@ class Asked:
     rare: int = field(default=0, kw_only=True)
     named: bool = field(default=False, kw_only=True)
     population_set: int | None = field(default=None, kw_only=True)
+    finer: FinerStrata | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:
         """What is counted for the first output; for the others, it differs in the output alone."""
         return next(iter(self.targets.values()))
+
+    @property
+    def n_strata(self) -> int:
+        """The number of strata that are shown, at least 1."""
+        return self.target.n_strata if self.finer is None else self.finer.n_shown
 
     @property
     def populations(self) -> IntArray:
@@ -93,6 +102,7 @@ class Asked:
             self.evidence[at],
             self.sign[at],
             self.outputs[at],
+            finer=self.finer,
         )
 
     def take(self, at: IntArray) -> Asked:
@@ -121,12 +131,14 @@ class Asked:
             self.sign[:1],
             self.outputs[:1],
             title=self.title,
+            finer=self.finer,
         )
 
     def counted(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every hypothesis in a set."""
         if self.question.labels is None:
-            return test_summary(engine, number, self.conditions, self.target)
+            together = None if self.finer is None else self.finer.shown
+            return test_summary(engine, number, self.conditions, self.target, together)
         return self._counted_labels(engine, number, self.question.labels)
 
     def _counted_labels(self, engine: Engine, number: int, labels: Labels) -> Summary:
@@ -144,7 +156,7 @@ class Asked:
 def by_output(validated: Validated) -> Iterator[tuple[int, Validated]]:
     """Yield each output of a question with the answer about it."""
     asked = validated.asked
-    strata = asked.target.n_strata
+    strata = asked.n_strata
     for output in asked.targets:
         at = np.flatnonzero(asked.outputs == output)
         inner = (at[:, None] * strata + np.arange(strata)).ravel()

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairtest.data.holdout import TRAIN
-from fairtest.data.summaries import by_stratum
+from fairtest.inference.hypotheses import count_hypotheses, summarize_strata
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.evidence import MOST
 from fairtest.search.scoring import Strength
@@ -43,7 +43,7 @@ def consult_training(engine: Engine, asked: Asked, *, level: float, growth: floa
     drops = metric.least_p is not None and asked.question.strata is None
     if not calibrates and not drops:
         return asked
-    summary = asked.counted(engine, TRAIN)
+    summary = count_hypotheses(engine, asked, TRAIN, joint=False)
     if calibrates:
         asked = _calibrate(asked, summary)
     if metric.least_p is not None and drops:
@@ -91,7 +91,7 @@ def _calibrate(asked: Asked, summary: Summary) -> Asked:
         evidence = np.where(known, (sure + np.minimum(sure, beyond)) / 2, asked.evidence)
     strata = asked.strata_evidence
     if strata is not None:
-        strata = np.fmin(strata, _trusted_deviates(asked, by_stratum(summary)))
+        strata = np.fmin(strata, _trusted_deviates(asked, summarize_strata(asked, summary)))
     return replace(asked, evidence=evidence, strata_evidence=strata)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
-from fairtest.data.summaries import Counts, Target
+from fairtest.data.summaries import Counts, Target, by_stratum
 from fairtest.data.variables import cut_variable
 from fairtest.engine.contract import Rows
+from fairtest.inference.hypotheses import merging_steps
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.progress import silent
 from fairtest.statistics.rates import score
@@ -109,7 +110,7 @@ class Describer:
             table=table,
             strata=self._strata(i, of_stratum),
             label=None if label_part(self._question.output) is None else self._question.output.name,
-            notes=(*estimates.notes[i], *self._left_out_strata(i)),
+            notes=(*estimates.notes[i], *self._left_out_strata(i), *self._bins(i)),
             **of_two_groups,
         )
 
@@ -151,13 +152,37 @@ class Describer:
                 found.append(_stratum(values, estimates, at, of_stratum(e)))
         return tuple(found)
 
+    def _bins(self, i: int) -> tuple[str, ...]:
+        """Say in how many bins of a number people are compared, and what half as many would have said.
+
+        What differs within bins falls to less than half with twice as many: the step to the estimate bounds the rest.
+        """
+        v, finer, metric = self._validated, self._validated.asked.finer, self._question.metric
+        if finer is None or metric.summary is SummaryKind.ROWS or np.isnan(v.contexts.effect[i]):
+            return ()
+        context = v.summary.take(np.array([i]))
+        step = merging_steps(finer, context, joint=v.joint)
+        if step[0] + 1 >= len(finer.bins):
+            return ()
+        half = float(metric.effect(finer.merge(context, step + 1))[0])
+        bins = " and ".join(f"{n} bins of {name}" for name, n in finer.bins[step[0]].items())
+        here, there = (metric.scale.given(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
+        return (
+            f"Compared within {bins}: {here}; with half as many, {there}. What still differs within the bins is likely "
+            "to count for less than that step.",
+        )
+
     def _left_out_strata(self, i: int) -> tuple[str, ...]:
         """Say how many people are in strata that carry no information."""
         estimates, strata = self._validated.strata, self._question.strata
         if estimates is None or strata is None:
             return ()
         part = slice(i * len(strata.levels), (i + 1) * len(strata.levels))
-        people = int(estimates.size[part][np.isnan(estimates.effect[part])].sum())
+        size, effect = estimates.size[part], estimates.effect[part]
+        if self._validated.asked.finer is not None and self._question.metric.summary is not SummaryKind.ROWS:
+            each = by_stratum(self._validated.summary.take(np.array([i])))
+            size, effect = each.size, self._question.metric.effect(each)
+        people = int(size[np.isnan(effect)].sum())
         if not people:
             return ()
         return (f"{people:,} of these people are in strata where the effect is undefined; they are left out of it.",)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.summaries import Counts, by_stratum
-from fairtest.engine.contract import Rows
+from fairtest.data.summaries import Counts
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.prior import Prior
-from fairtest.metrics.batch import Batch
 from fairtest.progress import progress_of_step
 from fairtest.statistics.numerics.rules import clip_p
 from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairtest.data.summaries import Summary
-    from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
     from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Procedure
     from fairtest.progress import Progress
     from fairtest.statistics.resampling.samplers import Draws, Sampler
@@ -125,30 +122,6 @@ class Member:
             if known is None:
                 left[i] = sampler
         return left
-
-
-def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
-    """Return the hypotheses of a question in all its contexts."""
-
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        for target, some in groupby(places, asked.target_of):
-            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
-
-    return Batch(asked.question.metric, summary, fetch, settings.seed)
-
-
-def stratum_batch(contexts: Batch, n_strata: int) -> Batch:
-    """Return the strata of some hypotheses as hypotheses of their own, row by row."""
-
-    def fetch(places: Sequence[int]) -> Iterator[Rows]:
-        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
-        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
-            for i in some:
-                at = people.stratum == i % n_strata
-                alone = np.zeros(np.count_nonzero(at), dtype=np.int32)
-                yield Rows(people.protected[at], people.output[at], alone, {})
-
-    return Batch(contexts.metric, by_stratum(contexts.summary), fetch, contexts.seed)
 
 
 def count_strata(summary: Summary) -> int:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.exceptions import in_question
-from fairtest.inference.family import context_batch, draw_p_values, estimate_member, make_member, prior_of
+from fairtest.inference.family import draw_p_values, estimate_member, make_member, prior_of
+from fairtest.inference.hypotheses import context_batch, count_hypotheses
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.progress import silent
 
@@ -86,7 +87,8 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
         here = replace(settings, number=a.population_set)
         with in_question(a.title):
             everybody = a.everybody()
-            summaries.append(everybody.counted(engine, a.population_set))
+            joint = settings.correction.joint
+            summaries.append(count_hypotheses(engine, everybody, a.population_set, joint=joint))
             batch = context_batch(engine, everybody, summaries[-1], here)
             members.append(make_member(batch, level / len(own), settings, everybody, weighted=False))
     at_share = replace(settings, level=level, correction=corrections["holm"])

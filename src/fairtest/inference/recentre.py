@@ -21,20 +21,30 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import GroupMoments, Summary, Target
     from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine
-    from fairtest.types import BoolArray, FloatArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 REMOTE = 1e4
 """Raw sums of squares so many times larger than the centred ones are taken again."""
 MOST_CENTRES = 16
 
 
-def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Condition]], target: Target) -> Summary:
-    """Return the summary of every context in a test set, with no digits lost."""
+def test_summary(
+    engine: Engine,
+    number: int,
+    conditions: Sequence[Sequence[Condition]],
+    target: Target,
+    together: IntArray | None = None,
+) -> Summary:
+    """Return the summary of every context in a test set, with no digits lost.
+
+    ``together`` says for each stratum with which it is pooled: two people who happen to be alike are not remote.
+    """
     summary = target.wrap(engine.tables(number, conditions, target))
     if isinstance(summary, Counts):
         return summary
     sums = summary.sums.copy()
-    left = np.flatnonzero(remote(summary))
+    units = np.full(len(sums), _unit(summary))
+    left = np.flatnonzero(remote(summary, together))
     for _ in range(MOST_CENTRES):
         if not left.size:
             break
@@ -42,21 +52,31 @@ def test_summary(engine: Engine, number: int, conditions: Sequence[Sequence[Cond
         about = _about(target, _like(summary, sums[largest][None]))
         again = about.wrap(engine.tables(number, [conditions[i] for i in left.tolist()], about))
         assert not isinstance(again, Counts)
-        near = ~remote(again)
-        sums[left[near]] = again.sums[near]
+        near = ~remote(again, together)
+        sums[left[near]], units[left[near]] = again.sums[near], _unit(again)
         left = left[~near & (left != largest)]
-    return _like(summary, sums)
+    return _like(summary, sums, units)
 
 
 test_summary.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
-def _like(summary: Moments | GroupMoments, sums: FloatArray) -> Moments | GroupMoments:
-    return replace(summary, sums=sums)
+def _like(summary: Moments | GroupMoments, sums: FloatArray, units: FloatArray | None = None) -> Moments | GroupMoments:
+    if isinstance(summary, Moments) or units is None:
+        return replace(summary, sums=sums)
+    return replace(summary, sums=sums, unit=units)
 
 
-def remote(summary: Moments | GroupMoments) -> BoolArray:
+def _unit(summary: Moments | GroupMoments) -> float | FloatArray:
+    """Return what a step of 1 is in the number that users know; correlations have no unit."""
+    return 1.0 if isinstance(summary, Moments) else summary.unit
+
+
+def remote(summary: Moments | GroupMoments, together: IntArray | None = None) -> BoolArray:
     """Whether a context has a stratum whose numbers are far from the centre in terms of their spread."""
+    if together is not None:
+        pooled = np.eye(int(together.max()) + 1)[together]
+        return remote(_like(summary, np.einsum("ce...,ek->ck...", summary.sums, pooled)))
     if isinstance(summary, Moments):
         centred = summary.by_stratum.sums
         raw = summary.sums[..., 3], summary.sums[..., 5]

@@ -11,14 +11,13 @@ from fairtest.exceptions import in_question
 from fairtest.inference.family import (
     ALL_INTERVALS,
     Estimates,
-    context_batch,
     count_strata,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
-    stratum_batch,
 )
+from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.required import required_deviates
@@ -59,6 +58,8 @@ class Validated:
         That of the people on whom the whole population was tested.
     required
         The deviate at which each context would have been rejected.
+    joint
+        Whether the strata are the same in all contexts, so that hypotheses could be followed together.
     """
 
     asked: Asked
@@ -67,6 +68,7 @@ class Validated:
     summary: Summary
     population: Summary
     required: FloatArray
+    joint: bool = False
 
     @property
     def tested(self) -> int:
@@ -90,16 +92,14 @@ def validate(
     populations = test_populations(engine, asked, settings)
     left = populations.left_for_contexts(settings.level)
     family: list[Member] = []
-    smallest = left / max(sum(len(a.contexts) * a.target.n_strata for a in asked), 1)
+    smallest = left / max(sum(len(a.contexts) * a.n_strata for a in asked), 1)
     for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
         testing(number / len(asked))
         with in_question(a.title):
             whole = context_batch(engine, a, summary, settings)
             family.append(make_member(whole, smallest, settings, a))
             if a.target.strata is not None:
-                family.append(
-                    make_member(stratum_batch(whole, a.target.n_strata), smallest, settings, a, a.target.n_strata)
-                )
+                family.append(make_member(stratum_batch(whole, a), smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, here, joining)
@@ -108,7 +108,7 @@ def validate(
     draw_p_values(family, prior, here, drawing)
     estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
     required = iter(_required(family, prior, here))
-    validated = []
+    validated, joint = [], settings.correction.joint
     for a, summary in zip(asked, summaries, strict=True):
         own = populations.of(a)
         contexts, needed = next(estimates), next(required)
@@ -116,9 +116,10 @@ def validate(
         if a.target.strata is not None:
             strata, _ = next(estimates), next(required)
         if own is None:
-            validated.append(Validated(a, contexts, strata, summary, summary, needed))
+            validated.append(Validated(a, contexts, strata, summary, summary, needed, joint))
         else:
-            validated.append(Validated(a, _with_first(contexts, own.estimates), strata, summary, own.summary, needed))
+            first = _with_first(contexts, own.estimates)
+            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint))
     return validated
 
 
@@ -137,8 +138,12 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a.target.n_strata), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole))))
+        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
+        measured.append(
+            Validated(
+                a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
+            )
+        )
     return measured
 
 
@@ -146,7 +151,7 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
     summaries = []
     for number, a in enumerate(asked):
         progress(number / len(asked))
-        summaries.append(a.counted(engine, settings.number))
+        summaries.append(count_hypotheses(engine, a, settings.number, joint=settings.correction.joint))
     return summaries
 
 
@@ -172,7 +177,9 @@ def _joint_null(
     for a, member in zip(questions, family, strict=True):
         tested = ~np.isnan(member.p)
         tested[list(member.drawn.places)] = True
-        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata))
+        # what people contribute to a stratum that consists of finer ones is not followed
+        followed = a.finer is None or not member.n_strata
+        parts.append(Part(member.batch, a.target, a.conditions, tested, member.n_strata, followed))
     size = sum(len(part.batch) for part in parts)
     known = covariance(engine, settings.number, parts, progress_of_step(progress, 0, 2))
     return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))

@@ -10,8 +10,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr
 
-from fairtest.model.finding import Outcome, Verdict
+from fairtest.model.finding import NEEDED_CHANCE, Outcome, Verdict
 
 if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
@@ -19,13 +20,26 @@ if TYPE_CHECKING:
 
 POWER_DEVIATE = 0.8416212335729143
 """The normal quantile of a chance of 80 %."""
+USUAL_DEVIATE = 1.959963984540054
+"""Half of a normal interval at 95 %, in standard errors."""
+MOST_DOUBLINGS = 30
+"""A verdict that takes a billion times as many people never comes."""
 
 
-def verdict(metric: Metric, effect: float, interval: Interval, tolerance: float, people: int) -> Verdict:
+def verdict(
+    metric: Metric,
+    effect: float,
+    interval: Interval,
+    tolerance: float,
+    people: int,
+    single: Interval | None = None,
+    z_single: float = USUAL_DEVIATE,
+) -> Verdict:
     """Compare an interval with a tolerance.
 
     They are compared where effects add up: a ratio on its logarithm, so that a tolerance of 0.2 allows ratios from 0.8
-    to 1.25.
+    to 1.25. ``single``, half of which is ``z_single`` standard errors, says how sure the estimate is; without it,
+    ``interval`` is taken for one at 95 %.
 
     Examples
     --------
@@ -34,8 +48,8 @@ def verdict(metric: Metric, effect: float, interval: Interval, tolerance: float,
     <Outcome.ABOVE: 'above'>
     >>> verdict(DIFF, 0.01, (-0.02, 0.04), 0.05, 1000).outcome
     <Outcome.BELOW: 'below'>
-    >>> verdict(DIFF, 0.06, (0.01, 0.11), 0.05, 1000)
-    Verdict(outcome=<Outcome.UNKNOWN: 'not enough data'>, needed=25001)
+    >>> verdict(DIFF, 0.06, (0.01, 0.11), 0.05, 1000).needed
+    51000
     """
     low, high, effect, allowed = metric.additive.forth(np.array([*interval, effect, -tolerance])).tolist()
     tolerance = abs(allowed)
@@ -43,11 +57,45 @@ def verdict(metric: Metric, effect: float, interval: Interval, tolerance: float,
         return Verdict(Outcome.ABOVE)
     if -tolerance <= low and high <= tolerance:
         return Verdict(Outcome.BELOW)
-    room = abs(abs(effect) - tolerance)
     width = max(high - effect, effect - low)
-    if room < 1e-12 or width == float("inf"):
+    low, high = (low, high) if single is None else metric.additive.forth(np.array(single)).tolist()
+    error = max(high - effect, effect - low) / z_single
+    if not np.isfinite(width + error) or not error > 0:
         return Verdict(Outcome.UNKNOWN)
-    return Verdict(Outcome.UNKNOWN, ceil(people * (width / room) ** 2 + 1e-6))
+    return Verdict(Outcome.UNKNOWN, people_needed(effect, error, width / error, tolerance, people))
+
+
+def people_needed(effect: float, error: float, deviates: float, tolerance: float, people: int) -> int | None:
+    """Return with how many people a verdict would come with a chance of 80 %; None where no number would do.
+
+    The true effect is as unsure as the estimate: with N people the next estimate is about normal around this one, its
+    variance that of both. A verdict comes if it lies further from the tolerance than its own interval reaches. Two
+    digits are all that such a number is good for.
+    """
+
+    def chance(times: float) -> float:
+        next_error = error / times**0.5
+        spread = (error**2 + next_error**2) ** 0.5
+        above, below = tolerance + deviates * next_error, tolerance - deviates * next_error
+        beyond = ndtr((-above - effect) / spread) + ndtr((effect - above) / spread)
+        within = ndtr((below - effect) / spread) - ndtr((-below - effect) / spread)
+        return float(beyond + max(within, 0.0))
+
+    low, high = 0.0, 1.0
+    while chance(2.0**high) < NEEDED_CHANCE:
+        low, high = high, high + 1
+        if high > MOST_DOUBLINGS:
+            return None
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chance(2.0**middle) < NEEDED_CHANCE else (low, middle)
+    return _round_up(people * 2.0**high)
+
+
+def _round_up(number: float) -> int:
+    """Return a number rounded up to two digits."""
+    unit = int(f"1{'0' * max(len(str(int(number))) - 2, 0)}")
+    return ceil(number / unit) * unit
 
 
 def detectable(signed: bool, interval: Interval, single: Interval, z_single: float) -> float:

@@ -48,12 +48,17 @@ def _bins_of(name: str, strata: Variable | None) -> str:
     """Return the bins into which an explanatory number is cut; nothing for other columns."""
     parts = () if strata is None else strata.parts
     cut = next((p for p in parts if p.column == name and p.thresholds is not None), None)
-    return "" if cut is None else "in bins: " + "; ".join(str(level) for level in cut.levels)
+    if cut is None:
+        return ""
+    shown = "; ".join(str(level) for level in cut.levels)
+    return f"in bins: {shown}; people are compared within finer ones, the more people the finer"
 
 
 def strata_names(strata: Variable | None) -> tuple[str, ...]:
-    """Return the explanatory attributes, numbers with how many bins they are in."""
+    """Return the explanatory attributes, numbers with the remark that they are in bins.
+
+    How many bins hangs on how many people there are in a context; a note on each finding says it.
+    """
     return tuple(
-        p.column if p.thresholds is None else f"{p.column} (in {len(p.levels)} bins)"
-        for p in (() if strata is None else strata.parts)
+        p.column if p.thresholds is None else f"{p.column} (in bins)" for p in (() if strata is None else strata.parts)
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairtest.data.labels import Labels
+    from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Target
     from fairtest.investigations.base import Metrics
     from fairtest.metrics.registry import Metric
@@ -48,9 +49,11 @@ class LabelQuestion(Question):
         """Return the question about one label."""
         return Question(self.protected, self.labels.variable(output), self.strata, self.metric, self.contextual)
 
-    def test_targets(self, source: DataSource, outputs: Iterable[int], contexts: int = 1) -> dict[int, Target]:
+    def test_targets(
+        self, source: DataSource, outputs: Iterable[int], contexts: int = 1, finer: FinerStrata | None = None
+    ) -> dict[int, Target]:
         """Return what the validation counts for each of some labels."""
-        any_label = self.about(0).test_target(source, contexts)
+        any_label = self.about(0).test_target(source, contexts, finer)
         return {i: replace(any_label, output=self.labels.variable(i)) for i in outputs}
 
 

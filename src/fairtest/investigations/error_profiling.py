@@ -11,6 +11,7 @@ from fairtest.investigations.errors import profile_error
 from fairtest.investigations.notions import find_notion, profile_notion
 from fairtest.investigations.predictions import Prediction
 from fairtest.metrics.choice import unsigned_metric
+from fairtest.metrics.mean import MEAN
 from fairtest.model.names import level_words
 from fairtest.model.report import ErrorNote
 
@@ -57,7 +58,7 @@ class ErrorProfiling(Investigation):
         ``"false-negative-rate"``    mistakes among people whose truth is positive (``"fnr"``, equal opportunity)
         ``"equalized-odds"``         the prediction, among people with the same truth; the strata are the two rates
         ``"predictive-parity"``      the truth, among people with the same prediction
-        ``"calibration"``            prediction minus truth, among people with about the same prediction (in fifths);
+        ``"calibration"``            prediction minus truth, among people with about the same prediction (in bins);
                                      for a score that is no probability, the truth
         ``"accuracy"``               right or wrong
         ``"selection-rate"``         the prediction itself, whatever the truth
@@ -128,8 +129,13 @@ class ErrorProfiling(Investigation):
         return frozenset((self.output_name, self.ground_truth))
 
     def _usual_metric(self, protected: Variable) -> Metric | None:
-        """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel."""
-        return unsigned_metric(protected.kind, self.output.kind) if self.profile.given else None
+        """Return, for a notion that conditions, a metric without direction: opposite gaps must not cancel.
+
+        Whether two groups' scores are equally right is told in the units of the score, and by its strata.
+        """
+        if not self.profile.given or (self.notion == "calibration" and MEAN.accepts(protected.kind, self.output.kind)):
+            return None
+        return unsigned_metric(protected.kind, self.output.kind)
 
     @property
     def names(self) -> Names:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.strata import finer_strata
 from fairtest.data.summaries import Target
 from fairtest.data.variables import RANK_BINS, Variable, rank_variable
 from fairtest.types import SummaryKind
@@ -15,10 +17,15 @@ if TYPE_CHECKING:
 
     from fairtest.data.labels import Labels
     from fairtest.data.source import DataSource
+    from fairtest.data.strata import FinerStrata
     from fairtest.metrics.registry import Metric
 
 MOST_RANK_CELLS = 1 << 25
 """The most cells that the joint counts of ranks may have, over all contexts and strata."""
+MOST_CELLS, MOST_FINER = 1 << 25, 1000
+"""The most cells and sums over all contexts and finer strata; the most finer strata."""
+FINER_RANK_BINS = 64
+"""Into how many bins ranks are put where strata are many and fine."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +57,39 @@ class Question:
         """Return the question about one of its outputs."""
         return self
 
-    def test_targets(self, source: DataSource, outputs: Iterable[int], contexts: int = 1) -> dict[int, Target]:
+    def test_targets(
+        self, source: DataSource, outputs: Iterable[int], contexts: int = 1, finer: FinerStrata | None = None
+    ) -> dict[int, Target]:
         """Return what the validation counts for each of some outputs."""
-        return dict.fromkeys(outputs, self.test_target(source, contexts))
+        return dict.fromkeys(outputs, self.test_target(source, contexts, finer))
 
     def search_target(self, source: DataSource) -> Target:
         """Return what the search counts."""
         return self._target(source, self.metric.search_summary or self.metric.summary, order=2)
 
-    def test_target(self, source: DataSource, contexts: int = 1) -> Target:
+    def test_target(self, source: DataSource, contexts: int = 1, finer: FinerStrata | None = None) -> Target:
         """Return what the validation counts: sums up to the fourth order, for standard errors that hold.
 
         Ranks of many values are put in bins, fewer of them where there are many contexts and strata to count.
         """
-        strata = 1 if self.strata is None else len(self.strata.levels)
-        bins = int(min(max((MOST_RANK_CELLS / (contexts * strata)) ** 0.5, 16), RANK_BINS))
-        return self._target(source, self.metric.summary, order=4, bins=bins)
+        strata = self.strata if finer is None else finer.strata
+        n_strata = 1 if strata is None else len(strata.levels)
+        most = RANK_BINS if finer is None else FINER_RANK_BINS
+        bins = int(min(max((MOST_RANK_CELLS / (contexts * n_strata)) ** 0.5, 16), most))
+        return replace(self._target(source, self.metric.summary, order=4, bins=bins), strata=strata)
+
+    def finer_strata(self, source: DataSource, contexts: int = 1) -> FinerStrata | None:
+        """Return the strata in which people of a test set are compared, where a number is cut finer than it is shown.
+
+        How fine hangs on how many people there are, not on their groups or outputs.
+        """
+        if self.strata is None or self.labels is not None:
+            return None
+        table, rows = source.table, source.holdout.rows(TRAIN)
+        target = self.test_target(source, contexts)
+        each = FINER_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
+        most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
+        return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output

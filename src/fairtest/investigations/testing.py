@@ -30,7 +30,7 @@ class Testing(Investigation):
         The columns that may describe subpopulations. Default: every other column that is not an identifier.
     explanatory
         Attributes on which it is fair to differ: the association is measured among people who share their values.
-        Several are crossed; a numeric one is cut into fifths of the training set.
+        Several are crossed; a numeric one is cut into bins, the more people the finer, and shown in fifths.
     metrics
         A metric for all, or for some: ``{"race": "NMI"}``. Default: chosen by the kinds of the columns.
     exclude

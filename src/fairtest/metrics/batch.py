@@ -92,7 +92,8 @@ class Batch:
 
     def _coded(self, codes: IntArray, numbers: Sequence[FloatArray]) -> IntArray:
         """Return codes of groups whose order says nothing (one-way layouts) in an order of their own."""
-        return relabelled(codes, *numbers) if self.metric.summary is SummaryKind.GROUP_MOMENTS else codes
+        unordered = self.metric.summary is SummaryKind.GROUP_MOMENTS and not self.metric.signed
+        return relabelled(codes, *numbers) if unordered else codes
 
     def generator(self, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.random.Generator:
         """Return a generator that hangs on the seed and on the numbers at hand only, not on their place in line."""

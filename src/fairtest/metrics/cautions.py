@@ -19,7 +19,7 @@ FEW = "One of the two groups has fewer than ten people here: the interval may be
 FAR = 0.1
 """Above this, no correction can find a p-value small enough."""
 SURE = 1e-3
-"""Below this part of the smallest level, G decides alone if no expected count is below 1, F* if no group is tiny."""
+"""Below this part of the smallest level nothing is drawn: G if no expected count is below 1, and η² within strata."""
 
 
 def long_tails(people: FloatArray | IntArray, skewness: FloatArray, kurtosis: FloatArray) -> BoolArray:

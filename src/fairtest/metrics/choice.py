@@ -8,6 +8,7 @@ from fairtest.exceptions import InputError, in_python, setting, unknown_name
 from fairtest.metrics.correlation import CORR
 from fairtest.metrics.correlation_ratio import ETA
 from fairtest.metrics.difference import DIFF
+from fairtest.metrics.mean import MEAN
 from fairtest.metrics.mutual_information import NMI
 from fairtest.metrics.rank_correlation import RANK
 from fairtest.metrics.ratio import RATIO
@@ -17,12 +18,12 @@ from fairtest.types import Kind, SummaryKind
 if TYPE_CHECKING:
     from fairtest.metrics.scale import Scale
 
-BUILT_IN = tuple(map(register, (DIFF, RATIO, NMI, CORR, ETA, RANK)))
+BUILT_IN = tuple(map(register, (DIFF, RATIO, NMI, MEAN, CORR, ETA, RANK)))
 TAKEN = frozenset({"reg", *(metric.name.casefold() for metric in BUILT_IN)})
 """Names that a metric of one's own cannot have."""
 
 _DEFAULTS = {
-    "binary": {"binary": DIFF, "categorical": NMI, "number": CORR},
+    "binary": {"binary": DIFF, "categorical": NMI, "number": MEAN},
     "categorical": {"binary": NMI, "categorical": NMI, "number": ETA},
     "number": {"binary": CORR, "categorical": ETA, "number": CORR},
 }

@@ -18,10 +18,12 @@ from fairtest.statistics.numbers.correlation import (
     CentralSums,
     correlation_interval,
     correlation_p,
+    groups_of_two_valued,
     smaller_group,
     two_valued,
 )
 from fairtest.statistics.numbers.correlation import correlation as correlation_of_sums
+from fairtest.statistics.numbers.mean_difference import mean_difference_p, shape_of_largest
 from fairtest.statistics.numbers.strata import stratum_means
 from fairtest.statistics.resampling.permutation import CorrelationSampler
 from fairtest.statistics.resampling.samplers import Draws
@@ -85,12 +87,20 @@ def central_sums(pooled: Central) -> CentralSums:
     return CentralSums(pooled.n, pooled.strata, **{f"s{i}{j}": sums for (i, j), sums in pooled.sums.items()})
 
 
+def _test(sums: CentralSums) -> FloatArray:
+    """Return p-values; where the protected attribute makes two groups, no smaller than that of their means."""
+    p = correlation_p(sums)
+    groups = groups_of_two_valued(sums)
+    means = mean_difference_p(groups, shape_of_largest(groups))
+    return np.where(two_valued(sums), np.fmax(p, means), p)
+
+
 def correlation_procedure(
     sums_of: Callable[[Any], CentralSums],
     scores: Callable[[NDArray[Any], IntArray], FloatArray],
     notes: Callable[[Batch], Notes],
 ) -> Procedure:
-    """Return t of atanh r, and for small contexts a studentised permutation.
+    """Return t of atanh r, for two groups also the test of their means, for small contexts a studentised permutation.
 
     Parameters
     ----------
@@ -108,10 +118,11 @@ def correlation_procedure(
 
         with np.errstate(invalid="ignore"):
             close = (p >= CLOSE[0] * level) & (p <= CLOSE[1])
-        return Draws(np.flatnonzero(close & (batch.size <= SMALL)).tolist(), samplers)
+        of_numbers = ~two_valued(sums_of(batch.summary))
+        return Draws(np.flatnonzero(close & of_numbers & (batch.size <= SMALL)).tolist(), samplers)
 
     return Procedure(
-        test=lambda batch: correlation_p(sums_of(batch.summary)),
+        test=lambda batch: _test(sums_of(batch.summary)),
         bounds=lambda batch, alpha: correlation_interval(sums_of(batch.summary), alpha),
         draws=draws,
         notes=notes,

@@ -23,6 +23,7 @@ from fairtest.statistics.influence import (
     order_components,
 )
 from fairtest.statistics.numbers import oneway
+from fairtest.statistics.numbers.groups import Groups
 from fairtest.statistics.numbers.strata import stratum_means
 from fairtest.statistics.resampling.oneway_permutation import OneWaySampler
 from fairtest.statistics.resampling.samplers import Draws
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
 
     from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Notes
+    from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import FloatArray, IntArray
 
-TINY_GROUP = 10
-"""Contexts with a group of fewer people are permuted when numbers are compared between groups …"""
 MOST_PERMUTED = 5000
-"""… up to so many people in all."""
+"""Close calls given explanatory attributes are permuted up to so many people."""
 UNKNOWN_GROUP, SMALL_GROUP = 5, 50
 """The variance of a group of fewer people is unknown; up to so many, a larger one is not made up for."""
 UNEQUAL = 3.0
@@ -108,24 +108,24 @@ def pooled_ratio(s: NDArray[Any], o: NDArray[Any], stratum: IntArray) -> float:
     return between / total if total > 0 else np.nan
 
 
-def _groups(batch: Batch) -> oneway.Groups:
+def _groups(batch: Batch) -> Groups:
     assert isinstance(batch.summary, GroupMoments)
     s = batch.summary
-    return oneway.Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
+    return Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
+
+
+def _test(batch: Batch) -> FloatArray:
+    return oneway.eta_p(_groups(batch))
+
+
+def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
+    return oneway.eta_interval(_groups(batch), alpha)
 
 
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
-    """Permute contexts with strata or with a tiny group.
-
-    F* collapses where a group of two or three people happens to have hardly any variance. Where all groups are larger,
-    a p-value far below any level stands.
-    """
-    people = _groups(batch).n
-    by_group = people.sum(axis=1)
-    tiny = np.where(by_group > 0, by_group, np.inf).min(axis=1) < TINY_GROUP
-    wanted = (tiny | (people.shape[1] > 1)) & (batch.size <= MOST_PERMUTED)
-    known = np.nan_to_num(p, nan=1.0)
-    wanted &= (known <= FAR) & (tiny | (known >= SURE * level))
+    """Permute within strata what is not far from any level."""
+    with np.errstate(invalid="ignore"):
+        wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR) & (p >= SURE * level)
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for _, people in batch.each(places):
@@ -197,14 +197,9 @@ ETA = Metric(
     effect=correlation_ratio,
     bound=bound,
     evidence=evidence,
-    procedure=Procedure(
-        # Brown and Forsythe's F*, and the inversion of a scaled noncentral χ²
-        test=lambda batch: oneway.brown_forsythe_p(_groups(batch)),
-        bounds=lambda batch, alpha: oneway.eta_interval(_groups(batch), alpha),
-        draws=_draws,
-        notes=_notes,
-        cautious=False,
-    ),
+    # Brown and Forsythe's F* or the permutation distribution, and the inversion of a scaled noncentral χ²
+    procedure=Procedure(test=_test, bounds=_bounds, notes=_notes),
+    conditional=Procedure(test=_test, bounds=_bounds, draws=_draws, notes=_notes),
     influence=Influence(_sums, _n_sums),
     row_effect=pooled_ratio,
     signed=False,

@@ -26,12 +26,15 @@ from fairtest.statistics.influence import (
     only_stratum,
     order_components,
 )
+from fairtest.statistics.numerics.rules import clip_p
 from fairtest.statistics.resampling.permutation import GSampler
 from fairtest.statistics.resampling.samplers import Draws
 from fairtest.statistics.tables.exact_tables import exact_moments
 from fairtest.statistics.tables.information import (
     conditional_nmi_interval,
     conditional_nmi_p,
+    degrees_of_freedom,
+    g_statistic,
     g_test_p,
     nmi_interval,
     smallest_expected,
@@ -39,6 +42,7 @@ from fairtest.statistics.tables.information import (
 from fairtest.statistics.tables.logarithms import x_log_x
 from fairtest.statistics.tables.null_moments import g_null_moments_2x2
 from fairtest.statistics.tables.random_tables import g_null_moments
+from fairtest.statistics.tables.sparse_moments import g_moments_of_margins, is_biased, lift_of_g, matched_p
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -46,12 +50,15 @@ if TYPE_CHECKING:
 
     from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Notes
+    from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.statistics.resampling.samplers import Sampler
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOMENT_DRAWS = 1000
 AMPLE = 10.0
 """From this smallest expected count on, G has the mean and variance of its χ²."""
+CLEAR = 1e-4
+"""Below this p-value of a sparse table, G is compared with its moments too: it may decide alone."""
 
 TINY_STRATA = "Over a fifth of these people are in strata with expected counts below 1: the interval may be too narrow."
 
@@ -99,7 +106,7 @@ def bound(summary: Counts, z: float) -> FloatArray:
 def evidence(summary: Counts) -> Evidence:
     """Return the normal deviate of the G test, and √((G − df)/n)."""
     g, df, n = _g_statistic(summary, _information(summary))
-    return from_chi_square(g, np.where(df > 0, df, np.nan), n)
+    return from_chi_square(g / lift_of_g(summary.counts), np.where(df > 0, df, np.nan), n)
 
 
 def _g_statistic(
@@ -119,12 +126,45 @@ def _counts(batch: Batch) -> IntArray:
     return batch.summary.counts
 
 
+def _test(batch: Batch) -> FloatArray:
+    """Return the p-values of G, from its moments in large sparse tables and where small ones look clear."""
+    counts = _counts(batch)[:, 0]
+    p, g = g_test_p(counts), g_statistic(counts)
+    mean, variance, biased = _moments_of_g(batch)
+    known = ~np.isnan(mean)
+    matched = matched_p(g[known], mean[known], variance[known])
+    p[known] = clip_p(np.where(biased[known], matched, np.maximum(matched, p[known])))
+    return p
+
+
+def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
+    counts = _counts(batch)[:, 0]
+    mean, _, biased = _moments_of_g(batch)
+    bias = np.where(biased, mean - degrees_of_freedom(counts), 0.0)
+    return nmi_interval(counts, alpha, bias)
+
+
+def _moments_of_g(batch: Batch) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return mean and variance of G without association where they are needed, else NaN; and where G is biased."""
+    if "moments of G" not in batch.memo:
+        counts = _counts(batch)[:, 0]
+        biased, expected = is_biased(counts), smallest_expected(counts)
+        with np.errstate(invalid="ignore"):
+            wanted = biased | ((expected >= 1) & (expected < 5) & (g_test_p(counts) < CLEAR))
+        mean, variance = (np.full(len(batch), np.nan) for _ in range(2))
+        for i in np.flatnonzero(wanted):
+            mean[i], variance[i] = g_moments_of_margins(canonical_table(counts[i]))
+        batch.memo["moments of G"] = mean, variance, biased
+    mean, variance, biased = batch.memo["moments of G"]
+    return mean, variance, biased
+
+
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
-    """Draw random tables where an expected count is below 5, unless G is far from any level."""
+    """Draw random tables where an expected count is below 5, unless G is far from any level or its moments known."""
     counts = _counts(batch)[:, 0]
     expected = smallest_expected(counts)
     with np.errstate(invalid="ignore"):
-        clear = (p > FAR) | ((p < SURE * level) & (expected >= 1))
+        clear = is_biased(counts) | (p > FAR) | ((p < SURE * level) & (expected >= 1))
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for i in places:
@@ -150,9 +190,10 @@ def _null_moments(batch: Batch) -> tuple[FloatArray, FloatArray]:
     tables = counts.reshape(m * k, *counts.shape[2:])
     df = (np.count_nonzero(tables.sum(axis=2), axis=1) - 1) * (np.count_nonzero(tables.sum(axis=1), axis=1) - 1)
     mean, variance = df.astype(float), 2.0 * df
-    for i in np.flatnonzero(smallest_expected(tables) < AMPLE):
+    biased = is_biased(tables)
+    for i in np.flatnonzero((smallest_expected(tables) < AMPLE) | biased):
         table = canonical_table(tables[i])
-        known = exact_moments(table)
+        known = g_moments_of_margins(table) if biased[i] else exact_moments(table)
         if known is None:
             drawn = g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table))
             known = float(drawn[0][0]), float(drawn[1][0])
@@ -218,8 +259,8 @@ NMI = Metric(
     evidence=evidence,
     procedure=Procedure(
         # the G test, and the inversion of the noncentral χ²
-        test=lambda batch: g_test_p(_counts(batch)[:, 0]),
-        bounds=lambda batch, alpha: nmi_interval(_counts(batch)[:, 0], alpha),
+        test=_test,
+        bounds=_bounds,
         draws=_draws,
         cautious=False,
     ),

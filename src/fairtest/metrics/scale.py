@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.numbers import UNDEFINED, fixed
+from fairtest.numbers import UNDEFINED, decimals_for, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +34,8 @@ class Scale:
         Effects smaller than this get a decimal more, each for itself …
     finer_for_weak
         … and if the whole population's effect is smaller than this, all effects of the attribute do.
+    significant
+        Whether each number has the decimals that its size asks for, whatever the unit it is measured in.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Scale:
     unit: str = ""
     finer_below: float = 0.0
     finer_for_weak: float = 0.02
+    significant: bool = False
 
     def given(self, population: float | None) -> Scale:
         """Return the scale of all findings of an attribute, from the effect in the whole population."""
@@ -63,6 +66,8 @@ class Scale:
         if effect is None or math.isnan(effect):
             return UNDEFINED
         decimals = self.decimals + (0 < abs(effect) < self.finer_below)
+        if self.significant:
+            decimals = decimals_for([self.at(effect)])
         shown = fixed(self.at(effect), decimals, signed=self.plus, shy=self.plus)
         return shown.replace("∞", "+∞") if self.plus and shown == "∞" else shown
 
@@ -88,6 +93,8 @@ POINTS = Scale(1, factor=100.0, plus=True, unit=" points", finer_for_weak=0.0)
 """A difference of rates in percentage points."""
 TIMES = Scale(2, offset=1.0, finer_for_weak=0.0)
 """A ratio, of which the effect is the distance from 1."""
+AMOUNT = Scale(plus=True, finer_for_weak=0.0, significant=True)
+"""A difference of amounts, in the unit of whatever is measured."""
 COEFFICIENT = Scale(2, finer_below=0.01, finer_for_weak=0.0)
 """A number between −1 and 1."""
 

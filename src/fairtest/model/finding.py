@@ -196,6 +196,10 @@ class Outcome(StrEnum):
     UNKNOWN = "not enough data"
 
 
+NEEDED_CHANCE = 0.8
+"""The chance of a verdict with the number of people that is said to be needed."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the data say about a tolerance.
@@ -203,8 +207,8 @@ class Verdict:
     Attributes
     ----------
     needed
-        About how many people it would take, where there are not enough; None where no number would do, or none is
-        needed.
+        With about how many people a verdict would come with a chance of :data:`NEEDED_CHANCE`, where there are not
+        enough; None where no number would do, or none is needed.
     """
 
     outcome: Outcome

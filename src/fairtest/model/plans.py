@@ -241,8 +241,9 @@ class TestingPlan(Plan):
     tolerance: float | None = _option(
         None,
         "The largest effect that does not matter, such as 0.05.",
-        "The largest effect that does not matter; each finding then says whether the disparity is beyond it, "
-        "within it, or whether there is not enough data to say, and how many people it would take.",
+        "The largest effect that does not matter, for means in the unit of the output; each finding then says whether "
+        "the disparity is beyond it, within it, or whether there is not enough data to say, and how many people it "
+        "would take.",
         kind=float,
     )
     population_share: float = _option(
@@ -275,10 +276,10 @@ class TestingPlan(Plan):
             )
         object.__setattr__(self, "population_share", float(share))
         tolerance = self.tolerance
-        if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < 1):
+        if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < float("inf")):
             raise InputError(
-                f"{the('tolerance')} must be a number between 0 and 1, such as 0.05 for five points. "
-                f"Got {tolerance!r} instead."
+                f"{the('tolerance')} must be a number above 0, such as 0.05 for five points (for means, in the unit of "
+                f"the output). Got {tolerance!r} instead."
             )
 
 

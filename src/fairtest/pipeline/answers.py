@@ -67,7 +67,8 @@ def put(
     outputs = np.zeros(number, dtype=int) if found.outputs is None else found.outputs
     with in_question(title):
         conditions = conditions_of(found.contexts, engine_of(source).axis)
-        targets = question.test_targets(source, np.unique(outputs).tolist(), number)
+        finer = question.finer_strata(source, number)
+        targets = question.test_targets(source, np.unique(outputs).tolist(), number, finer)
         strata = None
         if weighted and question.strata is not None and question.metric.evidence is not None:
             strata = stratum_evidence(source, question, found)
@@ -86,6 +87,7 @@ def put(
         strongest=found.strongest,
         rare=found.rare,
         named=named,
+        finer=finer,
     )
 
 
@@ -251,7 +253,15 @@ def _judged(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
-    said = verdict(reported_metric(finding.metric), finding.effect, finding.interval, run.plan.tolerance, finding.size)
+    said = verdict(
+        reported_metric(finding.metric),
+        finding.effect,
+        finding.interval,
+        run.plan.tolerance,
+        finding.size,
+        finding.interval_single,
+        float(normal_quantile(run.level)),
+    )
     return replace(finding, verdict=said)
 
 
@@ -301,7 +311,9 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
     metric = asked.question.metric
     paper = run.plan.preset == "paper"
     if not paper and metric.evidence is not None:
-        target = asked.target if metric.search_summary is None else asked.question.search_target(source)
+        # finer strata than those shown are too small to be looked at one by one
+        plain = metric.search_summary is None and asked.finer is None
+        target = asked.target if plain else asked.question.search_target(source)
         known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
         counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None

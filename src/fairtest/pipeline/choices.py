@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairtest.exceptions import InputError, setting, unquoted
+from fairtest.exceptions import InputError, setting, the, unquoted
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.metrics.choice import BUILT_IN
 from fairtest.types import Kind
@@ -61,6 +61,18 @@ def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
             f"The correction {correction.name!r} draws all hypotheses together, which is not offered for the many "
             "labels of a Discovery. Use 'pooled' or 'holm'."
         )
+
+
+def check_tolerance(batch: Sequence[Investigation], tolerance: float | None) -> None:
+    """Raise where a tolerance allows everything: only amounts, in the unit of an output, reach 1 and more."""
+    for question in (q for each in batch for q in each.questions):
+        metric = question.metric
+        bounded = metric.most < float("inf") or metric.compares is not None
+        if tolerance is not None and tolerance >= 1 and bounded:
+            raise InputError(
+                f"{the('tolerance')} must be a number between 0 and 1 for {metric.name}, such as 0.05 for five points. "
+                f"Got {tolerance!r} instead. Only differences of means are compared with it in the unit of the output."
+            )
 
 
 def note_counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from fairtest.model.results import Answered, Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
     check_joint,
+    check_tolerance,
     choose_correction,
     fewest_people,
     note_counted_in_full,
@@ -69,6 +70,7 @@ def validate_batch(
     correction = choose_correction(plan, split=source.split)
     check_reusable(source, correction, plan.tolerance)
     check_joint(batch, correction)
+    check_tolerance(batch, plan.tolerance)
     check_trained_together(batch, trainings)
     source.budget.check()
     asked = [

@@ -51,6 +51,8 @@ class Part:
         Which hypotheses are members of the family.
     n_strata
         The strata of each context, if these are the hypotheses; 0 if the contexts are.
+    followed
+        Whether the contributions of people can be told at all.
     """
 
     batch: Batch
@@ -58,6 +60,7 @@ class Part:
     conditions: Sequence[Sequence[Condition]]
     tested: BoolArray
     n_strata: int = 0
+    followed: bool = True
 
     @property
     def influence(self) -> Influence:
@@ -68,7 +71,8 @@ class Part:
     @property
     def scored(self) -> IntArray:
         """The members whose people's contributions are known."""
-        known = self.batch.metric.is_joint(conditional=self.target.strata is not None and not self.n_strata)
+        conditional = self.target.strata is not None and not self.n_strata
+        known = self.followed and self.batch.metric.is_joint(conditional=conditional)
         return np.flatnonzero(self.tested) if known else np.zeros(0, dtype=np.int64)
 
 

@@ -8,7 +8,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fairtest.model.finding import CountTable
+from fairtest.model.finding import NEEDED_CHANCE, CountTable
 from fairtest.reporting.formats.frame import floor_p_value
 from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.method import reuse_numbers, reuse_promise
@@ -161,6 +161,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "confirmed": list(finding.confirmed) or None,
         "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
+        "people_needed_chance": NEEDED_CHANCE if finding.verdict is not None and finding.verdict.needed else None,
         "notes": finding.notes,
     }
 

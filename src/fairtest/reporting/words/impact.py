@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from fairtest.model.finding import Finding
     from fairtest.model.report import Report
 
-FOUR_FIFTHS = 0.8
 LEAST_SHARE = 0.02
 """Groups that are a smaller part of the people have no ratio, and are not what others are compared with."""
 
@@ -56,8 +55,22 @@ def lowest_impact(report: Report, finding: Finding) -> Impact | None:
     known = [(ratio, group) for group, ratio in enumerate(ratios) if ratio is not None]
     (lowest, group), (_, best) = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
     names = [report.names.short(finding.table.protected, c) for c in finding.table.columns]
-    fact = "below four fifths" if lowest < FOUR_FIFTHS else "not below four fifths"
+    below = is_below_four_fifths(finding.table, group, best)
+    fact = "below four fifths" if below else "not below four fifths"
     return Impact(fixed(lowest, 2), f"{names[group]} ÷ {names[best]}", fact)
+
+
+def is_below_four_fifths(table: CountTable, group: int, best: int) -> bool:
+    """Whether the rate of a group is below four fifths of another's; in whole numbers, which do not round.
+
+    Examples
+    --------
+    >>> hired = CountTable("hired", "sex", ("no", "yes"), ("m", "f"), ((600, 680), (400, 320)))
+    >>> is_below_four_fifths(hired, 1, 0), 320 / 1000 / (400 / 1000) < 0.8
+    (False, True)
+    """
+    chosen, people = table.counts[1], table.sizes
+    return 5 * int(chosen[group]) * int(people[best]) < 4 * int(chosen[best]) * int(people[group])
 
 
 def law_words(report: Report) -> list[tuple[str, str]]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.words import NOT_CLEAR
-from fairtest.model.finding import CountTable, Outcome
+from fairtest.model.finding import NEEDED_CHANCE, CountTable, Outcome
 from fairtest.model.names import PLAIN_NAMES, clean_line, level_words
-from fairtest.numbers import count
+from fairtest.numbers import count, rate
 from fairtest.reporting.words.clauses import Case, two_by_two
 from fairtest.reporting.words.phrases import alike_words, join_words, subject_words
 
@@ -158,6 +158,7 @@ def tolerance_words(finding: Finding, tolerance: float | None) -> tuple[str, ...
         return ()
     metric, needed = reported_metric(finding.metric), finding.verdict.needed
     say_allowed = metric.words.allowed or metric.scale.given(finding.effect).size
-    more = f"; it would take about {count(needed)} people of this group" if needed else ""
+    chance = rate(NEEDED_CHANCE, 0)
+    more = f"; with about {count(needed)} people of this group, the chance of a verdict is {chance}" if needed else ""
     words = _AGAINST_TOLERANCE[finding.verdict.outcome]
     return (f"Against the tolerance ({say_allowed(tolerance)}): {words}{more}.",)

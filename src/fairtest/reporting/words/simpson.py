@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import reported_metric
-from fairtest.metrics.words import NOT_CLEAR
 from fairtest.model.finding import CountTable
 from fairtest.numbers import fixed, rate
 from fairtest.reporting.words.clauses import two_by_two
@@ -22,23 +21,25 @@ _LARGE = 30
 
 
 def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
-    """Return what to say where the direction turns given the explanatory attributes; nothing elsewhere."""
+    """Return what to say where the direction turns given the explanatory attributes; nothing elsewhere.
+
+    Both directions must be clear: where nothing is left given the attributes, the sign of the estimate is a coin's.
+    """
     gap, bounds, effect = finding.gap, finding.gap_interval, finding.effect
     table, metric = two_by_two(finding), reported_metric(finding.metric)
     if not finding.strata or gap is None or bounds is None or effect is None or table is None:
         return ()
-    clear = not bounds[0] <= 0 <= bounds[1]
+    clear = finding.significant and not bounds[0] <= 0 <= bounds[1]
     if metric.compares is None or gap * effect >= 0 or not clear:
         return ()
     given = join_words([names.column(name) for name in finding.strata[0].values])
     who = capitalise(names.those(table.protected, table.columns[1]))
     ahead = "ahead" if gap > 0 else "behind"
     within = metric.scale.given(effect)
-    sure = "and clear" if finding.significant else f"and {NOT_CLEAR}"
     return (
         f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "
         f"{fixed(100 * abs(gap), 1)} points; among {names.people} with the same {given} the difference is "
-        f"{within.estimate(effect)}, the other way, {sure}. Both are true. {_where(finding, table, names)}"
+        f"{within.estimate(effect)}, the other way, and clear. Both are true. {_where(finding, table, names)}"
         f"{capitalise(given)} accounts for the overall gap. Whether it also excuses it is not a question statistics "
         f"can answer.",
     )

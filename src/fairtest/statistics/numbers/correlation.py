@@ -12,6 +12,9 @@ of two means. If one group is small it is worth as many degrees of freedom as We
 that p-value and interval are the more cautious of two: Student's t of the largest variance with n − 2 degrees
 of freedom, and of the second variance with Welch's.
 
+A correlation with two groups is 0 just where their means are equal. For its p-value, use that of the means too
+(:mod:`fairtest.statistics.numbers.mean_difference`): for skewed numbers, the above finds too much.
+
 Known to be weak, whichever method: a group of two or three people with the larger variance, and very skewed
 outputs (lognormal with σ = 1.5) with a correlation that is not 0. Use ranks (:mod:`fairtest.statistics.numbers.rank`)
 for those, and a studentised permutation for the p-value of small contexts.
@@ -33,6 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.statistics.numbers.fisher_z import fisher_z_interval, fisher_z_p
+from fairtest.statistics.numbers.mean_difference import TwoGroups
 
 if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha, Bounds
@@ -130,6 +134,26 @@ def smaller_group(sums: CentralSums) -> FloatArray:
     """Return the people of the smaller group where a column has two values, infinite where neither has."""
     each = (np.where(two_valued(s), s.n * np.minimum(*_group_shares(s)), np.inf) for s in (sums, sums.transposed))
     return np.asarray(np.minimum(*each))
+
+
+def groups_of_two_valued(sums: CentralSums) -> TwoGroups:
+    """Return the moments of the second column in the two groups that a first column of two values makes.
+
+    With x the first column, its values a unit apart, the sum over the group of the higher value of any power of y is
+    Σxyᵖ + f₁Σyᵖ, f₁ the share of the group. Meaningless where the first column has other values.
+    """
+    share, rest = _group_shares(sums)
+    n = np.stack([np.rint(sums.n * rest), np.rint(sums.n * share)], axis=-1)
+    unit = np.sqrt(np.where(sums.s20 > 0, sums.s20, 1.0) / np.maximum(sums.n * share * rest, 1e-300))
+    higher = sums.s11 / unit, sums.s12 / unit + share * sums.s02, sums.s13 / unit + share * sums.s03
+    everybody = np.zeros_like(sums.s02), sums.s02, sums.s03
+    totals = [np.stack([t - h, h], axis=-1) for t, h in zip(everybody, higher, strict=True)]
+    people = np.maximum(n, 1.0)
+    mean = totals[0] / people
+    s2 = np.maximum(totals[1] - people * mean**2, 0.0)
+    s2 = np.where(s2 > _ALIKE * totals[1], s2, 0.0)
+    s3 = np.where(s2 > 0, totals[2] - 3 * mean * totals[1] + 2 * people * mean**3, 0.0)
+    return TwoGroups(*(v[:, None] for v in (n, mean, s2, s3)))
 
 
 def _degrees(sums: CentralSums) -> FloatArray:

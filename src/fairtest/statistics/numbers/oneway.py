@@ -1,19 +1,23 @@
 r"""The correlation ratio η² of a numeric output between groups: its test and its interval.
 
-η² = SSB/SST, the share of the output's variation that lies between the groups. The usual F test supposes
-that all groups have the same variance; with a small group of larger spread it rejects up to eight times too
-often. Brown and Forsythe's F* (1974) with Mehrotra's degrees of freedom (1997) does not suppose it. For
-very skewed outputs neither holds, nor with fewer degrees of freedom for a large kurtosis: such samples
-understate the variation within groups. Prefer ranks. Weak too where a group of up to ten people has a
-larger spread than the others.
+η² = SSB/SST, the share of the output's variation that lies between the groups. Two things can be wrong with the usual F
+test, and the p-value is the larger of two that each know of one:
+
+- Groups may differ in their variances: with a small group of larger spread F rejects up to eight times too often. Brown
+  and Forsythe's F* (1974) with Mehrotra's degrees of freedom (1997) does not suppose that they are equal.
+- A group may have few people, or few whose output is not the usual one. F* then sees variances that are too small,
+  since it hardly looks at the largest group. The permutation distribution
+  (:mod:`~fairtest.statistics.numbers.oneway_null`) holds whatever the numbers are.
+
+Weak where both come together: a small group with a larger spread and a very skewed output. Prefer ranks there.
 
 Given explanatory strata, both sums of squares are taken about the means of the strata and added up; the
 terms of the formulas are summed over the strata too.
 
 The arguments are, for each context (and stratum) and group, the number of people, the mean, and the sums of
 squares, cubes and fourth powers about the mean of the group. Empty groups are ignored, and so are strata
-with a single group. A group of one person has no variance of its own: it is given the variance pooled over
-the groups of the context, with the pooled degrees of freedom.
+with a single group. A group of fewer than ten people beside larger ones borrows from their pooled variance what it
+lacks to ten; one person without such a group beside has the variance pooled over all.
 
 References
 ----------
@@ -33,32 +37,16 @@ import numpy as np
 from scipy import special
 
 from fairtest.statistics.numbers.fisher_z import t_quantile
-from fairtest.statistics.numerics.rules import Alpha, Bounds, clip_p, per_context, scatter
+from fairtest.statistics.numbers.groups import Groups, Layout
+from fairtest.statistics.numbers.oneway_null import permutation_p
+from fairtest.statistics.numerics.rules import P_FLOOR, Alpha, Bounds, clip_p, per_context, scatter
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
 
 if TYPE_CHECKING:
-    from fairtest.types import BoolArray, FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray
 
-
-@dataclass(frozen=True)
-class Groups:
-    """Central sums of a numeric output, contexts × groups or contexts × strata × groups.
-
-    Attributes
-    ----------
-    n
-        The number of people; 0 for a group that is absent.
-    mean
-        The mean of the group (anything finite or NaN where it is absent).
-    s2, s3, s4
-        The sums of squares, cubes and fourth powers of the deviations from the mean of the group.
-    """
-
-    n: FloatArray | IntArray
-    mean: FloatArray
-    s2: FloatArray
-    s3: FloatArray
-    s4: FloatArray
+TINY_GROUP = 10
+"""Groups of fewer people borrow the variance of the larger ones, as if they had so many people."""
 
 
 def eta_squared(groups: Groups) -> FloatArray:
@@ -74,6 +62,23 @@ def eta_squared(groups: Groups) -> FloatArray:
     return scatter(oneway.eta, defined)
 
 
+def eta_p(groups: Groups) -> FloatArray:
+    """Return the p-value of η²: the larger of Brown and Forsythe's and that of the permutation distribution.
+
+    NaN where no group has two people.
+
+    Examples
+    --------
+    One person among 107 is the only one who has 10: F* finds that beyond doubt, but it may be anybody.
+
+    >>> one = Groups(*(np.array([v]) for v in ([106, 1], [0.0, 10.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])))
+    >>> print(brown_forsythe_p(one), eta_p(one).round(4))
+    [1.e-300] [0.0093]
+    """
+    oneway, defined = _OneWay.from_groups(groups)
+    return scatter(clip_p(np.where(oneway.testable, oneway.p, np.nan)), defined)
+
+
 def brown_forsythe_p(groups: Groups) -> FloatArray:
     r"""Return the p-value of "all groups have the same mean", whatever their variances.
 
@@ -84,10 +89,7 @@ def brown_forsythe_p(groups: Groups) -> FloatArray:
     with vⱼ the variance and fⱼ the share of group j. NaN also where no group has two people.
     """
     oneway, defined = _OneWay.from_groups(groups)
-    noisy = oneway.noise > 0
-    f = oneway.between / np.where(noisy, oneway.noise, 1.0)
-    p = np.where(noisy, special.fdtrc(oneway.df1, oneway.df2, f), 0.0)
-    return scatter(clip_p(np.where(oneway.testable, p, np.nan)), defined)
+    return scatter(clip_p(np.where(oneway.testable, oneway.unequal_p, np.nan)), defined)
 
 
 def eta_interval(groups: Groups, alpha: Alpha) -> Bounds:
@@ -95,14 +97,15 @@ def eta_interval(groups: Groups, alpha: Alpha) -> Bounds:
 
     SSB/g with g = D/ν₁ is treated as noncentral χ² with ν₁ degrees of freedom, and inverted with the
     half-width :math:`t_{ν_2}\sqrt{κ}`, where κ ≥ 1 compares the large-sample variance of η² (which needs
-    the third and fourth moments) with that of a noncentral χ². Where all variation lies between the groups
-    the interval is (1, 1). The upper bound is never below the estimate.
+    the third and fourth moments) with that of a noncentral χ². Where the permutation distribution gives the larger
+    p-value, g is larger by as much as makes the same χ² agree with it. Where all variation lies between the groups
+    and that is beyond chance the interval is (1, 1). The upper bound is never below the estimate.
 
     Apply :func:`~fairtest.statistics.numerics.rules.widen_to_zero` with the p-value that is reported.
     """
     oneway, defined = _OneWay.from_groups(groups)
     used = oneway.testable & (oneway.noise > 0)
-    unit = oneway.noise[used] / oneway.df1[used]
+    unit = oneway.unit[used]
     between, total = oneway.between[used], oneway.total[used]
     kappa = np.maximum(1.0, oneway.spread[used] / (4 * np.where(between > 0, unit * between, np.inf)))
     t = t_quantile(per_context(alpha, len(defined))[defined][used], oneway.df2[used])
@@ -124,6 +127,7 @@ class _OneWay:
     df1: FloatArray
     df2: FloatArray
     spread: FloatArray
+    permuted_p: FloatArray
     testable: BoolArray
 
     @property
@@ -131,30 +135,34 @@ class _OneWay:
         """The correlation ratio."""
         return self.between / self.total
 
+    @property
+    def unequal_p(self) -> FloatArray:
+        """The p-value of F*."""
+        noisy = self.noise > 0
+        f = self.between / np.where(noisy, self.noise, 1.0)
+        return np.where(noisy, special.fdtrc(self.df1, self.df2, f), 0.0)
+
+    @property
+    def p(self) -> FloatArray:
+        """The larger of both p-values."""
+        return np.maximum(self.unequal_p, self.permuted_p)
+
+    @property
+    def unit(self) -> FloatArray:
+        """What the variation between groups is divided by to make it a χ² that agrees with the p-value."""
+        own, used = (special.chdtri(self.df1, np.clip(p, P_FLOOR, 1 - 1e-12)) for p in (self.unequal_p, self.p))
+        return np.asarray(self.noise / self.df1 * own / used)
+
     @classmethod
     def from_groups(cls, groups: Groups) -> tuple[_OneWay, BoolArray]:
         """Return the analysis where it is defined, and which of the given contexts those are."""
-        n, mean, s2, s3, s4 = _laid_out(groups)
-        size = np.maximum(n.sum(axis=2, keepdims=True), 1.0)
-        effect = np.where(n > 0, mean - (n * mean).sum(axis=2, keepdims=True) / size, 0.0)
-        between = (n * effect**2).sum(axis=(1, 2))
-        total = between + s2.sum(axis=(1, 2))
-        defined = np.asarray((n > 0).any(axis=(1, 2)) & (total > 0))
-        n, mean, effect, s2, s3, s4 = (v[defined] for v in (n, mean, effect, s2, s3, s4))
-        between, total = between[defined], total[defined]
-        spread = _spread(Groups(n, mean, s2, s3, s4), effect, (between / total)[:, None, None])
-        noise, df1, df2 = _brown_forsythe(n, s2)
-        return cls(between, total, noise, df1, df2, spread, (n > 1).any(axis=(1, 2))), defined
-
-
-def _laid_out(groups: Groups) -> tuple[FloatArray, ...]:
-    """Return the fields as contexts × strata × groups, 0 for what is absent or carries no information."""
-    n = np.asarray(groups.n, dtype=np.float64)
-    if n.ndim == 2:
-        n = n[:, None, :]
-    used = (n > 0) & ((n > 0).sum(axis=2, keepdims=True) > 1)
-    fields = (groups.n, groups.mean, groups.s2, groups.s3, groups.s4)
-    return tuple(np.where(used, np.asarray(v, dtype=np.float64).reshape(n.shape), 0.0) for v in fields)
+        layout = Layout.from_groups(groups)
+        defined = np.asarray((layout.n > 0).any(axis=(1, 2)) & (layout.total.sum(axis=1) > 0))
+        layout = layout.take(defined)
+        between, total = layout.between.sum(axis=1), layout.total.sum(axis=1)
+        noise, df1, df2 = _brown_forsythe(layout.n, layout.s2)
+        testable = np.asarray((layout.n > 1).any(axis=(1, 2)))
+        return cls(between, total, noise, df1, df2, _spread(layout), permutation_p(layout), testable), defined
 
 
 def _brown_forsythe(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -162,8 +170,10 @@ def _brown_forsythe(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArr
     degrees = np.maximum(n - 1, 0.0)
     pooled_degrees = np.maximum(degrees.sum(axis=(1, 2), keepdims=True), 1.0)
     pooled = s2.sum(axis=(1, 2), keepdims=True) / pooled_degrees
-    v = np.where(n > 1, s2 / np.maximum(degrees, 1.0), np.where(n > 0, pooled, 0.0))
-    degrees = np.where(n > 1, degrees, pooled_degrees)
+    lent, lender = _lend(n, s2)
+    alone = (degrees + lent == 0) & (n > 0)
+    v = np.where(alone, pooled, (s2 + lent * lender) / np.maximum(degrees + lent, 1.0))
+    degrees = np.where(alone, pooled_degrees, np.maximum(degrees + lent, 1.0))
     share = n / np.maximum(n.sum(axis=2, keepdims=True), 1.0)
     noise = ((1 - share) * v).sum(axis=(1, 2))
     noisy = noise > 0
@@ -175,13 +185,28 @@ def _brown_forsythe(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArr
     return noise, 1 / np.where(noisy, first, 1.0), 1 / np.where(noisy, second, 1.0)
 
 
-def _spread(groups: Groups, effect: FloatArray, eta: FloatArray) -> FloatArray:
+def _lend(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the degrees of freedom lent to tiny groups beside larger ones, and the pooled variance of those.
+
+    Two or three people may happen to have hardly any variance, which makes F* huge, or a large one, which drowns what
+    the others show.
+    """
+    people = n.sum(axis=1, keepdims=True)
+    tiny = people < TINY_GROUP
+    lenders = np.where(tiny, 0.0, np.maximum(n - 1, 0.0)).sum(axis=(1, 2), keepdims=True)
+    variance = np.where(tiny, 0.0, s2).sum(axis=(1, 2), keepdims=True) / np.maximum(lenders, 1.0)
+    share = n / np.maximum(people, 1.0)
+    return np.where(tiny & (lenders > 0), (TINY_GROUP - people) * share, 0.0), variance
+
+
+def _spread(layout: Layout) -> FloatArray:
     r"""Return the sum over people of the squared influence on η², times (SST/N)².
 
     A person of group j, e away from its mean, changes η² by A₀ + A₁e + A₂e² over SST/N, with
     A₀ = b²(1 − η²), A₁ = 2b(1 − η²), A₂ = −η², b the group's mean minus the grand mean.
     """
-    a0, a1, a2 = effect**2 * (1 - eta), 2 * effect * (1 - eta), -eta
-    squares = groups.n * a0**2 + (a1**2 + 2 * a0 * a2) * groups.s2 + a2**2 * groups.s4
-    person = squares + 2 * a1 * a2 * groups.s3
+    b, eta = layout.deviation, (layout.between.sum(axis=1) / layout.total.sum(axis=1))[:, None, None]
+    a0, a1, a2 = b**2 * (1 - eta), 2 * b * (1 - eta), -eta
+    squares = layout.n * a0**2 + (a1**2 + 2 * a0 * a2) * layout.s2 + a2**2 * layout.s4
+    person = squares + 2 * a1 * a2 * layout.s3
     return np.asarray(person.sum(axis=(1, 2)), dtype=np.float64)

@@ -35,16 +35,17 @@ def skewed_tail(z: FloatArray, skewness: FloatArray) -> FloatArray:
     array([0.0013, 0.0014, 0.0103])
     """
     normal: FloatArray = special.ndtr(-z)
-    return np.maximum(normal, _pearson3(z, skewness))
+    return np.maximum(normal, pearson3_tail(z, skewness))
 
 
 def skewed_deviate(z: FloatArray, skewness: FloatArray) -> FloatArray:
     """Return the normal deviate y with Φ(y) equal to the tail: nearly linear, so its roots are found fast."""
-    skewed: FloatArray = special.ndtri(_pearson3(z, skewness))
+    skewed: FloatArray = special.ndtri(pearson3_tail(z, skewness))
     return np.maximum(-z, skewed)
 
 
-def _pearson3(z: FloatArray, skewness: FloatArray) -> FloatArray:
+def pearson3_tail(z: FloatArray, skewness: FloatArray) -> FloatArray:
+    """Return the tail of the Pearson type III distribution alone; on its short side it may be exactly 0."""
     gamma = _away_from_zero(skewness)
     shape = 4 / (gamma * gamma)
     place = np.maximum(shape + 2 * z / gamma, 0.0)

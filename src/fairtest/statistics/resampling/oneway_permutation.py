@@ -34,8 +34,7 @@ class OneWaySampler:
         cell = stratum[order].astype(np.int64) * (int(group.max(initial=0)) + 1) + group[order]
         self._starts = np.flatnonzero(np.r_[True, np.diff(cell) != 0])
         self._people = np.diff(np.append(self._starts, cell.size))
-        edges = np.flatnonzero(np.r_[True, np.diff(stratum[order]) != 0])
-        self._strata = [slice(a, b) for a, b in zip(edges, np.append(edges[1:], cell.size), strict=True)]
+        self._strata = _by_size(stratum[order])
         observed = float(self._between(centred[None])[0])
         self._threshold = observed * (1 - 1e-9)
         self.cost = max(1.0, centred.size / 10)
@@ -46,12 +45,18 @@ class OneWaySampler:
 
     def _hits(self, draws: int, rng: np.random.Generator) -> int:
         shuffled = np.empty((draws, self._values.size))
-        for part in self._strata:
-            size = part.stop - part.start
-            shuffled[:, part] = rng.permuted(np.broadcast_to(self._values[part], (draws, size)), axis=1)
+        for places in self._strata:
+            shuffled[:, places] = rng.permuted(np.broadcast_to(self._values[places], (draws, *places.shape)), axis=2)
         return int(np.count_nonzero(self._between(shuffled) >= self._threshold))
 
     def _between(self, values: FloatArray) -> FloatArray:
         sums = np.add.reduceat(values, self._starts, axis=1)
         between: FloatArray = (sums**2 / self._people).sum(axis=1)
         return between
+
+
+def _by_size(stratum: IntArray) -> list[IntArray]:
+    """Return the places of the people of strata of the same size together, ``[stratum, person]``: one call for all."""
+    edges = np.flatnonzero(np.r_[True, np.diff(stratum) != 0])
+    people = np.diff(np.append(edges, stratum.size))
+    return [edges[people == size][:, None] + np.arange(size) for size in np.unique(people)]

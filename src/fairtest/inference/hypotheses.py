@@ -1,0 +1,79 @@
+"""The batches of hypotheses that are validated: contexts, and the strata inside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtest.data.summaries import by_stratum
+from fairtest.engine.contract import Rows
+from fairtest.metrics.batch import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtest.data.strata import FinerStrata
+    from fairtest.data.summaries import Summary
+    from fairtest.engine.contract import Engine
+    from fairtest.inference.asked import Asked
+    from fairtest.inference.family import TestSettings
+    from fairtest.types import IntArray
+
+
+def merging_steps(finer: FinerStrata, summary: Summary, *, joint: bool) -> IntArray:
+    """Return by how many steps the strata of each context are merged.
+
+    Where contributions of people are followed over the whole family, strata are the same in all contexts.
+    """
+    steps = finer.steps_for(summary.size)
+    return np.zeros_like(steps) if joint else steps
+
+
+def count_hypotheses(engine: Engine, asked: Asked, number: int, *, joint: bool) -> Summary:
+    """Return the summary of every hypothesis in a set, finer strata merged where a context has few people."""
+    summary = asked.counted(engine, number)
+    if asked.finer is None:
+        return summary
+    return asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))
+
+
+def summarize_strata(asked: Asked, summary: Summary) -> Summary:
+    """Return the strata shown as hypotheses of their own, row by row."""
+    return by_stratum(summary) if asked.finer is None else asked.finer.by_shown(summary)
+
+
+def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
+    """Return the contexts of a question, with a way to fetch their people."""
+
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        for target, some in groupby(places, asked.target_of):
+            yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
+
+    finer = asked.finer
+    if finer is None:
+        return Batch(asked.question.metric, summary, fetch, settings.seed)
+    steps = merging_steps(finer, summary, joint=settings.correction.joint)
+
+    def fetch_merged(places: Sequence[int]) -> Iterator[Rows]:
+        for i, people in zip(places, fetch(places), strict=True):
+            yield replace(people, stratum=finer.merged[int(steps[i])][people.stratum])
+
+    return Batch(asked.question.metric, summary, fetch_merged, settings.seed)
+
+
+def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
+    """Return the strata shown of each context, row by row; each consists of the finer strata inside it, if any."""
+    n_strata, finer = asked.n_strata, asked.finer
+
+    def fetch(places: Sequence[int]) -> Iterator[Rows]:
+        inside = [(context, list(some)) for context, some in groupby(places, lambda i: i // n_strata)]
+        for (_, some), people in zip(inside, contexts.fetch([context for context, _ in inside]), strict=True):
+            for i in some:
+                at = (people.stratum if finer is None else finer.shown[people.stratum]) == i % n_strata
+                inner = np.zeros(np.count_nonzero(at), dtype=np.int32) if finer is None else people.stratum[at]
+                yield Rows(people.protected[at], people.output[at], inner, {})
+
+    return Batch(contexts.metric, summarize_strata(asked, contexts.summary), fetch, contexts.seed)

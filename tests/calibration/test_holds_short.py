@@ -1,0 +1,73 @@
+"""Where tests once broke: the cells in short, and the worlds they are made of."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def suite():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT), *sys.path])
+        from calibration import holds, worlds
+
+        yield SimpleNamespace(holds=holds, worlds=worlds)
+
+
+def test_every_row_has_cells(suite):
+    rows = [cell.row for cell in suite.holds.CELLS]
+    assert sorted(set(rows)) == sorted(suite.holds.ROWS)
+    assert all(rows.count(row) >= 3 for row in suite.holds.ROWS)
+
+
+def test_cells_can_be_run_one_row_at_a_time(suite, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(suite.holds.Cell, "run", lambda cell, seed, repeat: asked.append((cell.row, repeat)) or False)
+    assert suite.holds.main(["--runs", "2", "--only", "6"]) == 0
+    assert {row for row, _ in asked} == {"6"}
+    assert "0 of 2 =" in capsys.readouterr().out
+
+
+def test_what_reports_too_often_fails(suite, capsys, monkeypatch):
+    monkeypatch.setattr(suite.holds.Cell, "run", lambda cell, seed, repeat: repeat < 8)
+    assert suite.holds.main(["--runs", "40", "--only", "6"]) == 1
+    assert "3 of 3 cells report too often, and all together" in capsys.readouterr().out
+
+
+def test_groups_have_equal_means_whatever_their_spread(suite):
+    for law in ("log-normal 1", "amounts 0.2", "exponential", "normal"):
+        world = suite.worlds.Unrelated(200_000, (0.5, 0.5), output=law, spread=(1.0, 2.0))
+        frame = world.draw(np.random.default_rng(0))
+        group, output = frame["group"].to_numpy(), frame["output"].to_numpy()
+        first, second = output[group == "g00"], output[group == "g01"]
+        error = np.sqrt(first.var() / first.size + second.var() / second.size)
+        assert abs(first.mean() - second.mean()) < 4 * error
+        assert second.std() > 1.4 * first.std()
+
+
+def test_an_explained_world_is_null_given_the_number_and_not_without_it(suite):
+    frame = suite.worlds.Explained(200_000, (0.5, 0.5)).draw(np.random.default_rng(0))
+    given = frame["given"].to_numpy()
+    group, output = frame["group"].to_numpy() == "g01", frame["output"].to_numpy()
+    gap = output[group].mean() - output[~group].mean()
+    near = np.abs(given) < 0.05
+    assert gap > 0.1
+    assert abs(output[near & group].mean() - output[near & ~group].mean()) < 0.03
+
+
+def test_a_mutation_changes_a_little(suite):
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        world = suite.worlds.any_world(rng)
+        other = suite.worlds.mutated(world, rng)
+        assert type(other) is type(world)
+        differing = [name for name, value in vars(world).items() if getattr(other, name) != value]
+        assert len(differing) <= 2
+        assert world.sort in world.words()
