@@ -25,14 +25,14 @@ def every_conjunction() -> list[Context]:
 
 
 def test_a_context_costs_what_its_predicates_could_have_been():
-    prices = Prices([Context.of([REGION[0]]), Context.of([REGION[0], AGE[0]])], every_conjunction(), 0.05)
+    prices = Prices.among([Context.of([REGION[0]]), Context.of([REGION[0], AGE[0]])], every_conjunction(), 0.05)
     assert prices.cost == pytest.approx([np.log(3 * 4), np.log(3 * 4) + np.log(3 * 5)])
 
 
 def test_the_levels_of_all_comparisons_add_up_to_at_most_the_level():
     """Every context with every larger one: predicates kept, dropped or relaxed; both directions."""
     contexts = every_conjunction()
-    prices = Prices(contexts, contexts, 0.05)
+    prices = Prices.among(contexts, contexts, 0.05)
     total = 0.0
     for i, inner in enumerate(contexts):
         total += 2 * prices.levels[i]  # against everybody
@@ -50,7 +50,7 @@ def test_parts_are_known_by_their_predicates():
         Context.of([AGE[2]]),
         Context.of([REGION[1], AGE[2]]),
     ]
-    within = Prices(contexts, contexts, 0.05).within
+    within = Prices.among(contexts, contexts, 0.05).within
     expected = [[i != j and b.contains(a) for j, b in enumerate(contexts)] for i, a in enumerate(contexts)]
     assert within.tolist() == expected
     assert within[1].tolist() == [True, False, True, True, False]

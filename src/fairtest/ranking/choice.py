@@ -130,7 +130,7 @@ class Comparison:
             sign=self._sign[places],
             sums=self._sums[places],
             everyone=self._everyone,
-            prices=Prices(contexts, self._asked.contexts, level),
+            prices=prices.take(places),
             deviate=deviate[self._at[places]],
             news_bound=news_bound[places],
             apart=apart[places],
@@ -155,7 +155,7 @@ class Comparison:
         return None if candidate is None else int(self._at[places[candidate]])
 
     def _prices(self, level: float) -> Prices:
-        return Prices([self._asked.contexts[i] for i in self._at], self._asked.contexts, level)
+        return Prices.among([self._asked.contexts[i] for i in self._at], self._asked.contexts, level)
 
     def _differ_from_everybody(self) -> BoolArray:
         """Return which contexts visibly differ from everybody else, few of them by luck."""

@@ -7,6 +7,7 @@ that for counts the answer is a population count of words.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,12 @@ class Crowd:
             for condition in context:
                 self.members[row] &= satisfied[place[condition]]
 
+    def take(self, at: IntArray) -> Crowd:
+        """Return the same people with some of the contexts."""
+        some = copy(self)
+        some.members = self.members[at]
+        return some
+
     def sums(self, people: People) -> NDArray[Any]:
         """Return the sums over those of some people who are in each context: ``[context, *cell_shape, *sum_shape]``."""
         return self._sums(self.members, people)
@@ -71,7 +78,10 @@ class Crowd:
 
     def _sums(self, members: People, people: People) -> NDArray[Any]:
         some = np.flatnonzero(people)
-        inside = members[:, some] & people[some]
+        if some.size < people.size // 2:
+            inside = members[:, some] & people[some]
+        else:  # most words have somebody: taking them out would cost more than counting the others
+            some, inside = np.arange(people.size), members & people
         starts = np.searchsorted(some, self._starts)
         shape = (len(members), self._target.n_cells, *self._target.sum_shape)
         sums = np.zeros(shape, dtype=float if self._target.sum_shape else np.int64)

@@ -39,17 +39,26 @@ class Prices:
     """
 
     contexts: Sequence[Context]
-    proposed: Sequence[Context]
+    vocabulary: frozenset[Predicate]
     level: float
 
-    @cached_property
-    def _vocabulary(self) -> set[Predicate]:
-        return {p for context in self.proposed for p in context.predicates}
+    @classmethod
+    def among(cls, contexts: Sequence[Context], proposed: Sequence[Context], level: float) -> Prices:
+        """Return the prices of contexts that were chosen from all those proposed."""
+        known: dict[int, Predicate] = {}  # by identity first: predicates are shared, and there are many contexts
+        for context in proposed:
+            for predicate in context.predicates:
+                known[id(predicate)] = predicate
+        return cls(contexts, frozenset(known.values()), level)
+
+    def take(self, at: IntArray) -> Prices:
+        """Return the prices of some of the contexts."""
+        return Prices([self.contexts[i] for i in at.tolist()], self.vocabulary, self.level)
 
     @cached_property
     def cost(self) -> FloatArray:
         """The price of each context, in nats."""
-        alternatives = Counter(p.column for p in self._vocabulary)
+        alternatives = Counter(p.column for p in self.vocabulary)
         columns = len(alternatives)
         price = {column: np.log(columns * many) for column, many in alternatives.items()}
         return np.array([sum(price[p.column] for p in context.predicates) for context in self.contexts])
@@ -67,7 +76,7 @@ class Prices:
 
     @cached_property
     def _thresholds(self) -> dict[tuple[str, str], int]:
-        return Counter((p.column, p.op) for p in self._vocabulary)
+        return Counter((p.column, p.op) for p in self.vocabulary)
 
     def deviate_within(self, inner: int, outer: int) -> float:
         """Return the normal deviate that a context must reach against the rest of a larger one that contains it."""
