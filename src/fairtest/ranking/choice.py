@@ -140,7 +140,6 @@ class Comparison:
         chooser = Chooser(crowd, self._target, self._strength, candidates)
         choice = chooser.choose(confirmed=confirmed, sign=self._population_sign)
         shown = list(choice.shown)
-        outside = crowd.everyone & ~np.bitwise_or.reduce(crowd.members[shown], axis=0, initial=np.uint64(0))
         return Shown(
             groups=tuple(
                 tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
@@ -148,8 +147,17 @@ class Comparison:
             inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
             confirmed=tuple(self._confirmed_predicates(places[c], candidates.prices.deviates[c]) for c in shown),
             everywhere=choice.everywhere,
-            outside=crowd.total(outside),
+            outside=self._outside([int(self._at[places[c]]) for c in shown]),
         )
+
+    def _outside(self, shown: Sequence[int]) -> NDArray[Any] | None:
+        """Return the sums over the people in none of the contexts shown; None if there are none, or only a sample."""
+        crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in shown])
+        people = int(self._strength.sizes(crowd.total(crowd.everyone)[None], self._target)[0])
+        everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
+        if not shown or people < everybody:
+            return None
+        return crowd.total(crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0))
 
     def _position(self, places: IntArray, candidate: int | None) -> int | None:
         return None if candidate is None else int(self._at[places[candidate]])
