@@ -152,10 +152,12 @@ class Comparison:
 
     def _outside(self, shown: Sequence[int]) -> NDArray[Any] | None:
         """Return the sums over the people in none of the contexts shown; None if there are none, or only a sample."""
+        if not shown:
+            return None
         crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in shown])
         people = int(self._strength.sizes(crowd.total(crowd.everyone)[None], self._target)[0])
         everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
-        if not shown or people < everybody:
+        if people < everybody:
             return None
         return crowd.total(crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0))
 
