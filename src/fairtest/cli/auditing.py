@@ -59,7 +59,9 @@ def audit_file(
     if options["train_only"]:
         from fairtest.cli.proposals import proposals_text  # loads the library
 
-        click.echo(proposals_text(made, options["correction"]), nl=False)
+        text = proposals_text(made, options["correction"], options["population_share"])
+        people.note_shown()
+        click.echo(text, nl=False)
     else:
         outputs.show(ctx, people.report(made))
 
