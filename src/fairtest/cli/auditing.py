@@ -45,6 +45,7 @@ def audit_file(
     question, about = _investigation_options(options), source_options(options)
     if handle_config(ctx):
         return
+    TestingPlan.of(_plan_options(TestingPlan, options))  # a mistake there should not wait for the search to end
     people = People(ctx, data, options)
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
