@@ -167,15 +167,21 @@ class Budget:
 
     @property
     def shown(self) -> bool:
-        """Whether anything that relates outputs to attributes of these people was shown: contexts, or an answer.
+        """Whether anything that relates outputs to attributes of these people was shown.
 
-        A question asked afterwards may have been made from that, and must do without the people of the training set.
+        That is: what training proposes (:func:`~fairtest.pipeline.prospects.prospects`, ``--train-only``), or an
+        answer. Columns and their values alone (``inspect``) do not count. A question asked afterwards may have been
+        made from what was shown, and must do without the people of the training set.
         """
         return self._shown
 
     def mark_shown(self) -> None:
-        """Note that something was shown."""
+        """Note that something is shown from here on: called before anybody sees it."""
         self._shown = True
+
+    def level_of_set(self, conf: float) -> float:
+        """Return the level of each test set with which all answers hold together with ``conf``."""
+        return set_level(conf, self.size)
 
     @property
     def left(self) -> int:
@@ -229,3 +235,16 @@ def set_level(conf: float, budget: int) -> float:
     (0.05, 0.025)
     """
     return round((1 - conf) / budget, 15)
+
+
+def product_level(conf: float, budget: int) -> float:
+    """Return the level of each test set as it was while no answer used the training set, and all were independent.
+
+    Workspaces that were made then keep it.
+
+    Examples
+    --------
+    >>> product_level(0.95, 1), round(product_level(0.95, 2), 6)
+    (0.05, 0.025321)
+    """
+    return round(float(-np.expm1(np.log(conf) / budget)), 15)
