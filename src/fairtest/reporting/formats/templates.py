@@ -16,7 +16,7 @@ from fairtest.reporting.figures.palette import LIGHT, PALETTE, WHITE
 from fairtest.reporting.figures.pens import PAGE, file_pen
 from fairtest.reporting.figures.plots import estimate_with_interval
 from fairtest.reporting.formats.tables import shorten
-from fairtest.reporting.words import funnel, phrases, sentences, titles
+from fairtest.reporting.words import funnel, groups, phrases, sentences, titles
 from fairtest.reporting.words.simpson import split_title
 
 
@@ -45,6 +45,7 @@ _FUNCTIONS = (
 )  # fmt: skip
 _CONSTANTS = {
     "UNDEFINED": UNDEFINED,
+    "tick_meaning": groups.TICK_MEANING,
     "PAGE": PAGE,
     "tree_level": icicle.LEVEL,
     "palette": PALETTE,
