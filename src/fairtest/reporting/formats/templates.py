@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from typing import Any
@@ -30,13 +31,18 @@ def p_number(p: float | None) -> str:
     return typeset_p(p, "").strip(f"{NARROW}= ")
 
 
+def typeset_answer(text: str) -> str:
+    """Return a sentence of the headline for a page, with p-values as they are written there."""
+    return typeset(re.sub(r"p [=<] \d+e-\d+", lambda m: typeset_p(float(m[0][4:])), text))
+
+
 def xml(text: str) -> Markup:
     """Return text escaped for an XML file."""
     # Autoescape would write quotes as other entities, and files that are kept would change from version to version.
     return Markup(escape(text))
 
 
-_FILTERS = (clean_line, typeset, phrases.capitalise, split_title, xml)
+_FILTERS = (clean_line, typeset, typeset_answer, phrases.capitalise, split_title, xml)
 _FUNCTIONS = (
     count, rate, quantity, typeset_p, p_number, estimate_with_interval, shorten,
     sentences.is_clear, sentences.stratum_words, titles.title, titles.reading_words,

@@ -12,7 +12,7 @@ from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
-from fairtest.reporting.formats.tables import table_lines
+from fairtest.reporting.formats.tables import display_width, table_lines
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
@@ -202,6 +202,9 @@ class _TextWriter:
         rows = [ForestRow(names.values(s.values), s, is_clear(s, level)) for s in finding.strata]
         if forest := plot_effects([whole, *rows], entry.scale, finding.effect):
             yield from self.write_forest(f"By {given}", forest)
+        if len(finding.context) == 0 and finding.size > self.report.data.test and self.report.reuse is None:
+            yield ""
+            yield from self.wrap(f"All are training and test set together; each {given} is of the test set.")
         for stratum in finding.strata:
             yield ""
             yield from self.write_stratum(stratum, entry)
@@ -255,6 +258,7 @@ class _TextWriter:
     def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
         """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
         kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
+        kept = "".join(c + "\1" * (display_width(c) - 1) for c in kept)  # so that wide letters count twice
         lines = textwrap.wrap(
             kept,
             self.width,
@@ -263,7 +267,7 @@ class _TextWriter:
             break_on_hyphens=False,
             break_long_words=False,
         )
-        return [line.replace("\0", " ") for line in lines]
+        return [line.replace("\0", " ").replace("\1", "") for line in lines]
 
 
 def _numbered(number: int, entry: FindingOutline) -> str:

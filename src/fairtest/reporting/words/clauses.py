@@ -131,6 +131,8 @@ class Case:
         whole_a, whole_b = _two_rates(self.population)
         whole = _points(whole_a, whole_b, max(_decimals(a, b), int(need_decimals([whole_a, whole_b]))))
         if (a - b) * (whole_a - whole_b) < 0:
+            if not self.population.significant:
+                return f"{gap}, where the whole population shows none that is clear"
             return f"{gap}, the other way round from the whole population’s {whole}"
         times, usual = _times(a, b), _times(whole_a, whole_b)
         if abs(a - b) < abs(whole_a - whole_b) + 0.02 and times is not None and usual is not None and times > usual:

@@ -47,10 +47,10 @@ def who_was_asked(report: Report, attribute: AttributeReport) -> str:
 
 
 def share_of_everybody(report: Report, attribute: AttributeReport) -> str:
-    """Return what part of the data the whole population is: ``100.0 % of the file``."""
+    """Return what part of the data the whole population is: ``the whole file``."""
     data, size = report.data, attribute.population.size
     if is_whole_file(report, attribute):
-        return f"{rate(size / data.rows)} of the file" if data.rows else ""
+        return "the whole file" if size == data.rows else f"{rate(size / data.rows)} of the file"
     if attribute.named:
         return f"{rate(size / (data.train + data.test))} of training and this set"
     people, where = (data.test, "test set") if report.reuse is None else (data.train, "training set")

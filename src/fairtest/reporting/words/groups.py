@@ -69,7 +69,7 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
 def _nothing_more(attribute: AttributeReport, groups: int | None) -> str:
     where = none_of_groups(groups)
     if not attribute.population.significant:
-        return f"{where} could one be confirmed either"
+        return f"{where} could a link be confirmed either"
     more = attribute.significant - attribute.significant_strata > 1
     return f"beyond that, {where} could {'more' if more else 'a difference'} be confirmed"
 
@@ -79,8 +79,8 @@ def _everywhere(attribute: AttributeReport, turned: int) -> str:
     stronger, rest = len(attribute.inside) - turned, attribute.elsewhere
     seen = rest is None or _is_clear(rest)
     if not turned:
-        more = f"more so in {plural(stronger, 'group', in_words=True)}"
-        return f"this holds everywhere, and {more}" if seen else f"it does {more}"
+        groups = plural(stronger, "group", in_words=True)
+        return f"this holds everywhere, and more so in {groups}" if seen else f"it is stronger in {groups}"
     if not stronger:
         where = plural(turned, "group", in_words=True)
         return f"this holds everywhere but in {where}, where it is otherwise: the other way round"
