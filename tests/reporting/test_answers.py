@@ -199,7 +199,7 @@ class TestEverybody:
 
     def test_the_method_says_which_level_and_whom(self):
         words = method(asked(build.income_population()))
-        assert "half of the level is kept for it, and where it is confirmed, goes to the groups" in words
+        assert "half of the level is kept for it, and goes on to the groups where it is confirmed" in words
         assert "tested on everybody, because the question was there before anything was shown" in words
         assert "half of the level" not in method(asked(build.income_population(), settings=build.settings()))
 

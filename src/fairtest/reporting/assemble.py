@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
+    from fairtest.model.names import Names
     from fairtest.model.results import AttributeResult, Results
     from fairtest.types import Level
 
@@ -105,7 +106,7 @@ def _attribute(
         population=add_words(
             found.population,
             *sign_note(settings, found.population),
-            *_detectable_notes(found),
+            *_detectable_notes(found, names),
         ),
         findings=tuple(add_words(f) for f in _in_order(found.findings)),
         detectable=found.detectable,
@@ -122,10 +123,10 @@ def _attribute(
     )
 
 
-def _detectable_notes(found: AttributeResult) -> tuple[str, ...]:
+def _detectable_notes(found: AttributeResult, names: Names) -> tuple[str, ...]:
     """Return how large an effect would have been seen: over everybody if none was, in groups if none is shown."""
     inside = None if any(len(f.context) for f in found.findings) else found.detectable_inside
-    return detectable_note(found.population, found.detectable, inside)
+    return detectable_note(found.population, found.detectable, inside, names)
 
 
 def _in_order(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

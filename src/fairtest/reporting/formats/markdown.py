@@ -36,7 +36,7 @@ def render_markdown(report: Report) -> str:
     first = "looked at" if report.explains is None else "asked about again"
     steps = zip(outline.funnel, (first, "tested", "significant", "reported"), strict=True)
     lines = [
-        f"### FairTest: {_escape(outline.headline)}.",
+        f"### FairTest · {_escape(outline.headline)}.",
         "",
         _escape(outline.eyebrow),
         "",

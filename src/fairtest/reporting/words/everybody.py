@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.metrics.choice import reported_metric, scale_for
-from fairtest.model.names import clean_line
-from fairtest.numbers import count, p_statement, p_value, rate
+from fairtest.model.names import PLAIN_NAMES, clean_line
+from fairtest.numbers import p_statement, p_value, rate
 from fairtest.reporting.words.clauses import Case
 from fairtest.reporting.words.phrases import capitalise
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
+    from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report, Settings
 
 
@@ -98,7 +99,9 @@ def sign_note(settings: Settings, finding: Finding) -> tuple[str, ...]:
     return (f"A sign, not proof: {sign_words(settings, finding)}.",) if is_sign(settings, finding) else ()
 
 
-def detectable_note(finding: Finding, detectable: float | None, inside: tuple[int, float] | None) -> tuple[str, ...]:
+def detectable_note(
+    finding: Finding, detectable: float | None, inside: tuple[int, float] | None, names: Names = PLAIN_NAMES
+) -> tuple[str, ...]:
     """Return the smallest effects that could have been seen: over everybody, where none was, and in a group.
 
     Parameters
@@ -116,13 +119,13 @@ def detectable_note(finding: Finding, detectable: float | None, inside: tuple[in
             return ()
         return (f"A link above {scale.size(everybody)} over everybody is ruled out at this confidence.",)
     if everybody is not None and not everybody <= metric.most:
-        return (f"There are too few people to see any {noun}, even over everybody.",)
+        return (f"There are too few {names.people} to see any {noun}, even over everybody.",)
     seen = "would have been seen with a chance of 80 %"
     said = "" if everybody is None else f"A {noun} of about {scale.size(everybody)} over everybody {seen}"
     if inside is None:
         return (f"{said}.",) if said else ()
     people, effect = inside
-    group = f"a group of {count(people)} people"
+    group = f"a group of {names.number_of(people)}"
     if not effect <= metric.most:
         few = f"{group} is too small to see any {noun}"
         return (f"{said}; {few}.",) if said else (f"{capitalise(few)}.",)

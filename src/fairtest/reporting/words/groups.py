@@ -129,7 +129,7 @@ def condition_words(finding: Finding) -> str:
         return f"{alone} confirmed by itself" if len(predicates) > 1 else ""
     ticked = [f"{p} {TICK}" if sure else p for p, sure in zip(predicates, finding.confirmed, strict=True)]
     needed = "surely needed" if all(finding.confirmed) else f"surely needed where there is a {TICK}"
-    return f"conditions: {', '.join(ticked)} ({needed})"
+    return f"{'condition' if len(ticked) == 1 else 'conditions'}: {', '.join(ticked)} ({needed})"
 
 
 def folded_words(finding: Finding) -> str:

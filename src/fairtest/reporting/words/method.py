@@ -122,7 +122,7 @@ def _everybody_words(report: Report) -> str:
     each = "The whole population, for each attribute," if several else "The whole population"
     confirmed = "where all are confirmed" if several else "where it is confirmed"
     return (
-        f"{each} is a question of its own: {share} of the level is kept for it, and {confirmed}, goes to the groups. "
+        f"{each} is a question of its own: {share} of the level is kept for it, and goes on to the groups {confirmed}. "
         f"It was tested on {join_words(list(on), 'or')}. "
     )
 
