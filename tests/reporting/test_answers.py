@@ -149,6 +149,11 @@ class TestNotConfirmed:
             "In a group of 500 people, a gap of about 13.0 points would have been seen with a chance of 80 %.",
         )
 
+    def test_the_page_says_it_at_once(self):
+        report = asked(unclear(), significant=0, reported=0, detectable=0.105, detectable_inside=(500, 0.13))
+        lead = render_html(report).partition("How sure")[0].replace("\u202f", " ")
+        assert "A gap of about 10.5 points over everybody would have been seen with a chance of 80 %" in lead
+
     def test_too_few_people(self):
         assert detectable_note(unclear(), 1.2, (50, 2.0)) == (
             "There are too few people to see any gap, even over everybody.",

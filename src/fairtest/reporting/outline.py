@@ -184,12 +184,16 @@ def outline_attribute(report: Report, attribute: AttributeReport) -> AttributeOu
         tuple(map(outline_one, (f for f in attribute.populations if f.significant or not attribute.labels))),
         tuple(map(outline_one, attribute.inside)),
         who_was_asked(report, attribute),
-        _as_sentence("" if attribute.labels else groups_answer(report, attribute)),
+        _beyond_words(report, attribute),
         elsewhere_words(report, attribute),
     )
 
 
-def _as_sentence(clause: str) -> str:
+def _beyond_words(report: Report, attribute: AttributeReport) -> str:
+    """Return what groups add, in a sentence that can stand alone."""
+    clause = "" if attribute.labels else groups_answer(report, attribute)
+    if clause.startswith("it differs "):
+        clause = f"but {report.names.column(report.subject)} differs {clause.removeprefix('it differs ')}"
     return f"{capitalise(clause)}." if clause else ""
 
 

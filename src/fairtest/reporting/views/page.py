@@ -13,7 +13,7 @@ from fairtest.reporting.outline import outline_finding, outline_of
 from fairtest.reporting.views.forests import findings_view, strata_view, tree_view
 from fairtest.reporting.views.labels import label_view
 from fairtest.reporting.words.clauses import two_by_two
-from fairtest.reporting.words.everybody import has_own_level
+from fairtest.reporting.words.everybody import detectable_note, has_own_level
 from fairtest.reporting.words.headline import standing_out
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairtest.model.finding import Finding
-    from fairtest.model.report import Report
+    from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 View = dict[str, Any]
@@ -51,12 +51,20 @@ def page_view(report: Report) -> View:
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield the text below the headline: of a few attributes the whole population, and what stands out."""
+    """Yield the text below the headline: of a few attributes what everybody shows, or could have, and what stands out."""
     report = outline.report
     for entry in outline.attributes[:3]:
         yield _mark_groups(report, entry.population)
+        yield from map(_mark_phrases, _could_have_been_seen(report, entry.attribute))
         if report.kind != "discovery" and (where := standing_out(entry.attribute, report.names)):
             yield _mark_phrases(where)
+
+
+def _could_have_been_seen(report: Report, attribute: AttributeReport) -> tuple[str, ...]:
+    """Return the smallest effects that could have been seen, where nothing was."""
+    if report.reuse is not None or attribute.population.significant or attribute.findings or attribute.labels:
+        return ()
+    return detectable_note(attribute.population, attribute.detectable, attribute.detectable_inside, report.names)
 
 
 def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
