@@ -51,7 +51,7 @@ def page_view(report: Report) -> View:
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield the text below the headline: of a few attributes what everybody shows, or could have, and what stands out."""
+    """Yield the text below the headline: for a few attributes what everybody shows, or could, and what stands out."""
     report = outline.report
     for entry in outline.attributes[:3]:
         yield _mark_groups(report, entry.population)
