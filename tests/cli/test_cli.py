@@ -128,7 +128,7 @@ class TestReport:
         )  # fmt: skip
         assert run.code == 0, run.err
         assert pl.read_csv(table)["protected"].unique().to_list() == ["sex"]
-        assert page.read_text("utf-8").startswith("### FairTest: ")
+        assert page.read_text("utf-8").startswith("### FairTest · ")
         assert {p.suffix for p in pictures.iterdir()} == {".svg"}
         assert run.err.count("Written: ") == 2 + len(list(pictures.iterdir()))
         assert fairtest("test", people, "-p", "sex", "-o", "hired", "--csv", "-").out == table.read_text("utf-8")

@@ -281,5 +281,5 @@ def test_nothing_found_says_so():
     ft.test([investigation])
     report = ft.report([investigation])[0]
     assert not report.findings
-    assert "No link between any label and s was found" in report.to_text()
+    assert "No link between any label and s could be confirmed" in report.to_text()
     assert "No label is confirmed over everyone" in report.to_html()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import NEEDED_CHANCE, CountTable
 from fairtest.reporting.formats.frame import floor_p_value
+from fairtest.reporting.words.headline import answers
 from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.method import reuse_numbers, reuse_promise
 from fairtest.reporting.words.sentences import sentence_of
@@ -62,6 +63,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         **({} if report.explains is None else {"explains": dict(zip(("run", "groups"), report.explains, strict=True))}),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
         "favourable_is": None if report.favourable is None else report.favourable_is,
+        "answers": answers(report),
         "family": report.corrected_for,
         "notes": report.notes,
         "repeat": report.repeat or None,
