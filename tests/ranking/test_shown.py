@@ -10,6 +10,8 @@ import fairtest as ft
 from fairtest.data.source import DataSource
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.crowd import Crowd
+from fairtest.ranking.pricing import Prices
+from fairtest.ranking.shown import Chooser
 from fairtest.search.cuts import conditions_of
 
 N = 12_000
@@ -83,6 +85,64 @@ def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
     frame = shop(lambda c: 0.3 * (c["region"] == "West"))
     other = frame.select(reversed(frame.columns)).with_columns(pl.col("region").replace({"West": "Aest"}))
     assert [f.effect for f in audit(frame).findings] == [f.effect for f in audit(other).findings]
+
+
+def test_whoever_is_shown_may_stand_beside_all_the_others(monkeypatch):
+    rng = np.random.default_rng(6)
+    frame, ends = overlapping(rng), []
+    grow_all = Chooser._grow_all
+
+    def remember(self, *, base):
+        ends.append((self, grow_all(self, base=base), base))
+        return ends[-1][1]
+
+    monkeypatch.setattr(Chooser, "_grow_all", remember)
+    assert len(audit(frame).findings) > 2
+    for chooser, chosen, base in ends:
+        assert [c for c in chosen.members if not chooser._is_needed(c, chosen, base=base)] == []
+
+
+def overlapping(rng, n=8000):
+    """Return people with several groups that overlap, in which parts replace what contains them and it comes back."""
+    columns = {
+        "region": rng.choice(["N", "S", "W", "E"], n, p=[0.4, 0.3, 0.15, 0.15]),
+        "city": rng.choice(["u", "r"], n, p=[0.4, 0.6]),
+        "age": rng.integers(18, 80, n),
+        "device": rng.choice(["p", "l"], n),
+        "tenure": rng.exponential(3, n).round(1),
+    }
+    gap = np.zeros(n)
+    for _ in range(rng.integers(2, 6)):
+        inside = np.ones(n, bool)
+        for place in rng.choice(5, rng.integers(1, 4), replace=False):
+            values = list(columns.values())[place]
+            if values.dtype.kind in "if":
+                threshold = np.quantile(values, rng.uniform(0.2, 0.8))
+                inside &= (values <= threshold) if rng.random() < 0.5 else values > threshold
+            else:
+                inside &= values == rng.choice(np.unique(values))
+        gap += inside * rng.uniform(0.15, 0.4) * rng.choice([1, 1, 1, -1])
+    low = rng.random(n) < 0.5
+    yes = rng.random(n) < np.clip(0.45 + np.where(low, 0.5, -0.5) * gap, 0, 1)
+    return pl.DataFrame({**columns, "income": np.where(low, "low", "high"), "yes": np.where(yes, "Yes", "No")})
+
+
+def test_levels_of_comparisons_are_divided_among_all_that_a_set_answers(monkeypatch):
+    levels = []
+    among = Prices.among.__func__
+
+    def remember(cls, contexts, proposed, level):
+        levels.append(level)
+        return among(cls, contexts, proposed, level)
+
+    monkeypatch.setattr(Prices, "among", classmethod(remember))
+    frame = shop(lambda c: 0.3 * (c["region"] == "West"), n=4_000)
+    ft.audit(frame, ["income", "device"], "yes")
+    assert levels == [0.025, 0.025]
+    levels.clear()
+    labels = frame.with_columns(no=pl.col("yes") == "No", yes=pl.col("yes") == "Yes")
+    ft.audit(labels, "income", ["yes", "no"])
+    assert levels == [0.025, 0.025]
 
 
 @pytest.mark.parametrize("metric", ["DIFF", "NMI", "CORR"])

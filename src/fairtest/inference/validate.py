@@ -60,6 +60,9 @@ class Validated:
         The deviate at which each context would have been rejected.
     joint
         Whether the strata are the same in all contexts, so that hypotheses could be followed together.
+    questions
+        How many protected attributes and outputs the test set answers about: they share its level where contexts are
+        compared with each other.
     """
 
     asked: Asked
@@ -69,6 +72,7 @@ class Validated:
     population: Summary
     required: FloatArray
     joint: bool = False
+    questions: int = 1
 
     @property
     def tested(self) -> int:
@@ -109,6 +113,7 @@ def validate(
     estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
     required = iter(_required(family, prior, here))
     validated, joint = [], settings.correction.joint
+    questions = sum(len(a.targets) for a in asked)
     for a, summary in zip(asked, summaries, strict=True):
         own = populations.of(a)
         contexts, needed = next(estimates), next(required)
@@ -116,10 +121,10 @@ def validate(
         if a.target.strata is not None:
             strata, _ = next(estimates), next(required)
         if own is None:
-            validated.append(Validated(a, contexts, strata, summary, summary, needed, joint))
+            validated.append(Validated(a, contexts, strata, summary, summary, needed, joint, questions))
         else:
             first = _with_first(contexts, own.estimates)
-            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint))
+            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint, questions))
     return validated
 
 

@@ -318,7 +318,9 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         summary = validated.summary
         counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None
         comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
-        shown = comparison.choose(run.level, validated.required, confirmed=bool(significant[0]))
+        # what is promised of comparisons holds for everything that the set answers, so that its level is divided
+        level = run.level / validated.questions
+        shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))
         return shown if target is asked.target else replace(shown, outside=None)
     bound = nearest_bound(*((e.low, e.high) if paper else (e.low_single, e.high_single)), metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))

@@ -108,7 +108,7 @@ class Comparison:
         Parameters
         ----------
         level
-            That of the test set.
+            That of all comparisons together: this question's part of the level of the test set.
         deviate
             For every context that was tested, the deviate at which it would have been rejected.
         confirmed

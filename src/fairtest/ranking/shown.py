@@ -200,14 +200,13 @@ class Chooser:
 
     # Growing ---------------------------------------------------------------------------------------------------------
 
-    def _grow(self, chosen: _Chosen, among: Iterable[int], *, base: bool) -> _Chosen:
+    def _grow(self, chosen: _Chosen, among: Iterable[int], *, base: bool, fixed: Iterable[int] = ()) -> _Chosen:
         """Add the contexts that say most beyond those chosen, one after the other, as long as any is allowed.
 
-        After each addition the earlier ones are judged again, and one that has become superfluous is dropped for good:
-        otherwise it could come back, and the growth would not end.
+        After each addition the earlier ones but those ``fixed`` are judged again, and one that has become superfluous
+        is dropped for good: otherwise it could come back, and the growth would not end.
         """
-        among = set(among)
-        start = set(chosen.members)
+        among, fixed = set(among), set(fixed)
         while len(chosen.members) < MOST_SHOWN:
             left = np.array(sorted(among - set(chosen.members)), dtype=int)
             best = self._best(chosen, left, base=base)
@@ -215,7 +214,7 @@ class Chooser:
                 break
             chosen = self._with(chosen, best)
             for earlier in chosen.members[:-1]:
-                if earlier not in start and not self._is_needed(earlier, chosen, base=base):
+                if earlier not in fixed and not self._is_needed(earlier, chosen, base=base):
                     chosen = self._without(chosen, {earlier})
                     among.discard(earlier)
         return chosen
@@ -303,7 +302,8 @@ class Chooser:
                 continue
             replaced = {b, *(c for c in chosen.members if self._candidates.prices.within[c, b])}
             rest = self._without(chosen, replaced)
-            parts = self._grow(rest, inside.tolist(), base=base)
+            # none of the rest is inside a part of b, and what the parts are worth is compared beside the same rest
+            parts = self._grow(rest, inside.tolist(), base=base, fixed=rest.members)
             new = [c for c in parts.members if c not in rest.members]
             old = [c for c in chosen.members if c in replaced]
             if self._worth(rest, new, base=base) > self._worth(rest, old, base=base):
