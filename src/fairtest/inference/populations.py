@@ -80,6 +80,8 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
     """Test whole populations by Holm's procedure with their share of the level."""
     own = [a for a in asked if a.population_set is not None]
     share = settings.population_share
+    if not own:
+        return Populations((), share)
     level = share * settings.level
     members, summaries = [], []
     for a in own:
