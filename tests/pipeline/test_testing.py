@@ -156,7 +156,9 @@ class TestPlantedContext:
         for protected, output, metric in pairs:
             report, _ = audited(protected, output, metrics=metric)
             assert report.attributes[0].metric == metric
-            assert report.findings[0].context.columns == {"city", "age"}, metric
+            # by the correlation, ages up to 27 do not differ from the rest of the city surely enough to be named
+            expected = {"city"} if metric == "CORR" else {"city", "age"}
+            assert report.findings[0].context.columns == expected, metric
 
     def test_difference_agrees_with_the_score_test(self):
         report, test = audited("sex", "hired")
@@ -216,8 +218,8 @@ class TestPlantedContext:
     def test_sparse_information_is_drawn(self):
         """In a table with small expected counts, p is that of random tables with the same margins."""
         frame = FRAME.with_columns(
-            race=pl.when(pl.int_range(PEOPLE) % 200 == 0).then(pl.lit("yew")).otherwise(pl.col("race"))
-        ).filter((pl.int_range(PEOPLE) % 200 == 0) | (pl.int_range(PEOPLE) % 10 == 1))
+            race=pl.when(pl.int_range(PEOPLE) % 400 == 0).then(pl.lit("yew")).otherwise(pl.col("race"))
+        ).filter((pl.int_range(PEOPLE) % 400 == 0) | (pl.int_range(PEOPLE) % 10 == 1))
         report, _ = audited("race", "choice", frame=frame, contextual=[])
         population = report.populations[0]
         table = count_table(frame, "choice", "race", population.table.rows, population.table.columns)
@@ -279,7 +281,7 @@ class TestPlantedContext:
         assert population.metric == "ETA"
         groups = groups_of(FRAME["years"].to_numpy().astype(float), FRAME["choice"].to_numpy())
         assert population.effect == pytest.approx(oneway.eta_squared(groups)[0], rel=1e-9)
-        assert population.p_value_raw == pytest.approx(oneway.brown_forsythe_p(groups)[0], rel=1e-6)
+        assert population.p_value_raw == pytest.approx(oneway.eta_p(groups)[0], rel=1e-6)
         assert population.table.measured == "years"
         assert population.table.by == "choice"
 
@@ -781,13 +783,16 @@ class TestExplanatory:
     @pytest.mark.parametrize("metric", PAIRS)
     def test_strata_and_their_average(self, metric, explanatory):
         protected, output = PAIRS[metric]
-        report, test = audited(protected, output, metrics=metric, explanatory=explanatory, contextual=["city", "age"])
+        options = {"metrics": metric, "explanatory": explanatory, "contextual": ["city", "age"]}
+        if explanatory == "hours":  # everybody is enough people to take a number out in finer bins than fifths
+            options["population_share"] = 0
+        report, test = audited(protected, output, **options)
         training = ft.DataSource(FRAME, train_size=0.5).holdout.rows(0)
         names = [explanatory] if isinstance(explanatory, str) else explanatory
         assert report.explanatory == tuple(names)
         assert report.findings
         for found in all_of(report):
-            people = people_of(found, test)
+            people = people_of(found, test, test if explanatory == "hours" else FRAME)
             stratum = with_strata(people, training, FRAME, explanatory)
             near = {"rel": 1e-6, "abs": 1e-4 if metric == "RANK" else 0}  # values not seen in training share a code
             assert found.effect == pytest.approx(effect_of(metric, people, stratum), **near)
@@ -887,9 +892,7 @@ class TestExplanatory:
             .then(pl.lit("A"))
             .otherwise(pl.col("department"))
         )
-        report, test = audited(
-            "sex", "hired", frame=frame, explanatory="department", contextual=[], population_share=0
-        )
+        report, test = audited("sex", "hired", frame=frame, explanatory="department", contextual=[], population_share=0)
         population = report.populations[0]
         alone = population.strata[0]
         people = test.filter(pl.col("department") == "A").height
