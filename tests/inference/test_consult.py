@@ -37,7 +37,7 @@ def test_the_most_extreme_table_is_that_of_fisher():
 
 
 def make_club() -> pl.DataFrame:
-    """In the club of 69 people of the training set, one woman is refused, and no man; elsewhere nothing depends on sex."""
+    """In the club, 69 people of the training set, one woman is refused and no man; elsewhere sex says nothing."""
     n = 3000
     rng = np.random.default_rng(1)
     training = np.zeros(n, dtype=bool)

@@ -1,8 +1,9 @@
 """Testing from a table to findings: every number is computed again from the people of the context.
 
-The people of a test set are those of ``source.holdout.rows(1)``; those of a finding, ``context.mask`` of them. The whole
-population is everybody: a question that was there first may use the training set too. From there numpy and polars count, and the functions of ``fairtest.inference`` (which have reference values of their own)
-or SciPy give what the finding must say.
+The people of a test set are those of ``source.holdout.rows(1)``; those of a finding, ``context.mask`` of them. The
+whole population is everybody: a question that was there first may use the training set too. From there numpy and polars
+count, and the functions of ``fairtest.inference`` (which have reference values of their own) or SciPy give what the
+finding must say.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 from scipy import stats
 
 import fairtest as ft
+from fairtest.data import strata
 from fairtest.inference.multiplicity.corrections import holm
 from fairtest.statistics.numbers import correlation, oneway
 from fairtest.statistics.numerics.rules import widen_to_zero
@@ -781,18 +783,16 @@ class TestExplanatory:
 
     @pytest.mark.parametrize("explanatory", EXPLANATORY.values(), ids=EXPLANATORY)
     @pytest.mark.parametrize("metric", PAIRS)
-    def test_strata_and_their_average(self, metric, explanatory):
+    def test_strata_and_their_average(self, metric, explanatory, monkeypatch):
         protected, output = PAIRS[metric]
-        options = {"metrics": metric, "explanatory": explanatory, "contextual": ["city", "age"]}
-        if explanatory == "hours":  # everybody is enough people to take a number out in finer bins than fifths
-            options["population_share"] = 0
-        report, test = audited(protected, output, **options)
+        monkeypatch.setattr(strata, "LEAST", 10**9)  # no finer bins than the fifths that are shown
+        report, test = audited(protected, output, metrics=metric, explanatory=explanatory, contextual=["city", "age"])
         training = ft.DataSource(FRAME, train_size=0.5).holdout.rows(0)
         names = [explanatory] if isinstance(explanatory, str) else explanatory
         assert report.explanatory == tuple(names)
         assert report.findings
         for found in all_of(report):
-            people = people_of(found, test, test if explanatory == "hours" else FRAME)
+            people = people_of(found, test)
             stratum = with_strata(people, training, FRAME, explanatory)
             near = {"rel": 1e-6, "abs": 1e-4 if metric == "RANK" else 0}  # values not seen in training share a code
             assert found.effect == pytest.approx(effect_of(metric, people, stratum), **near)
