@@ -12,13 +12,13 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from fairtest.data.streaming.slices import slices_of
 from naive_counts import CONTEXTUAL, setting, target_of
 from test_engine_reports import CASES, FRAME
 
 import fairtest as ft
 from fairtest.data.axes import Condition
 from fairtest.data.holdout import TRAIN, Budget
+from fairtest.data.streaming.partitions import slices_of
 from fairtest.data.summaries import Target
 from fairtest.engine.local import PartitionCache
 from fairtest.engine.memory import MemoryEngine
