@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from fairtest.inference.multiplicity.weighted import EVIDENCE_SHARE, by_depth, depth_weights, pooled
 
@@ -38,7 +38,10 @@ def _by_evidence(p: FloatArray, prior: Prior, level: float) -> FloatArray:
     train, test = np.sqrt(prior.share) * prior.evidence, np.sqrt(1 - prior.share)
     one_sided = np.clip(prior.one_sided(p)[rejected], 1e-300, 1 - 1e-16)
     least = np.min(train[rejected] - test * ndtri(one_sided))
-    return np.asarray((least - train) / test)
+    deviate = (least - train) / test
+    # without a direction p-values are two-sided here; against that of the training set, no deviate is enough
+    two_sided = -ndtri(ndtr(-deviate) / 2)
+    return np.where(prior.direction < 0, np.inf, np.where(prior.direction == 0, two_sided, deviate))
 
 
 def _by_depth(p: FloatArray, prior: Prior, level: float) -> FloatArray:
