@@ -269,18 +269,22 @@ class TestingPlan(Plan):
             raise unknown_name("correction", self.correction, CORRECTIONS)
         super().__post_init__()
         share = self.population_share
-        if isinstance(share, bool) or not hasattr(share, "__float__") or not 0 <= float(share) < 1:
+        if not (_is_number(share) and 0 <= float(share) < 1):
             raise InputError(
                 f"{the('population_share', 'of test')} must be a number from 0 up to, but not, 1, such as 0.5. "
                 f"Got {share!r} instead."
             )
         object.__setattr__(self, "population_share", float(share))
         tolerance = self.tolerance
-        if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < float("inf")):
+        if tolerance is not None and not (_is_number(tolerance) and 0 < float(tolerance) < float("inf")):
             raise InputError(
                 f"{the('tolerance')} must be a number above 0, such as 0.05 for five points (for means, in the unit of "
                 f"the output). Got {tolerance!r} instead."
             )
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
 def check_options(call: str, given: Iterable[str], known: Collection[str]) -> None:

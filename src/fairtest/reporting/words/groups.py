@@ -137,8 +137,8 @@ def folded_words(finding: Finding) -> str:
     if not finding.folded:
         return ""
     others = plural(finding.folded, "other significant group")
-    share = "shares" if finding.folded == 1 else "share"
-    return f"stands for {others} that {share} people with it and say no more"
+    verbs = ("shares", "says") if finding.folded == 1 else ("share", "say")
+    return f"stands for {others} that {verbs[0]} people with it and {verbs[1]} no more"
 
 
 # Everybody else ---------------------------------------------------------------------------------------------------
