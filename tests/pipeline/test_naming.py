@@ -81,6 +81,18 @@ def test_a_question_made_before_the_first_answer_stays_named_on_the_next_set() -
     assert sizes(later) == [source.holdout.sizes[0] + source.holdout.sizes[2]]
 
 
+def test_a_question_that_was_answered_is_put_to_the_next_set_alone() -> None:
+    """Of several that were answered the most promising could be asked again, and training would speak twice for it."""
+    source = source_of()
+    batch = trained(source), trained(source, "race")
+    assert [named(report) for report in answer(*batch)] == [[True], [True]]
+    (again,) = answer(batch[0])
+    assert (named(again), sizes(again)) == ([False], [source.holdout.sizes[2]])
+    ft.train([batch[1]], **SMALL)  # training once more makes no new question of it
+    (again,) = answer(batch[1])
+    assert (named(again), sizes(again)) == ([False], [source.holdout.sizes[3]])
+
+
 def test_an_answer_that_nobody_saw_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     source = source_of()
     made = trained(source)

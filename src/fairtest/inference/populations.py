@@ -55,14 +55,8 @@ class Populations:
 
     @property
     def largest_p(self) -> float:
-        """The largest of their corrected p-values; 1 if none has any, 0 where there are no populations.
-
-        A population in which the effect is undefined is no hypothesis, and keeps nothing from the others.
-        """
-        if not self.answers:
-            return 0.0
-        p = [float(a.estimates.p[0]) for a in self.answers]
-        return max((each for each in p if not np.isnan(each)), default=1.0)
+        """The largest of their corrected p-values; 0 where there are none."""
+        return float(max((np.nan_to_num(a.estimates.p[0], nan=1.0) for a in self.answers), default=0.0))
 
     def left_for_contexts(self, level: float) -> float:
         """Return the level that is left for contexts."""

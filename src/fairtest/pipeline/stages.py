@@ -80,7 +80,8 @@ def validate_batch(
             make_short_list(source, found) if source.reuse else found,
             title_in(batch, investigation),
             weighted=correction.weighted,
-            named=investigation.named,
+            # which of the questions that were answered is asked again may be decided by the answers
+            named=investigation.named and not investigation.answered,
         )
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
