@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds
+.PHONY: commands clean adversary holds stories verdicts
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -78,6 +78,15 @@ adversary: $(VENV)/.installed-dev ## look for null designs with too many finding
 
 holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again
 	$(BIN)/python -m calibration.holds --runs 200 --jobs 2
+
+stories: $(VENV)/.installed-dev ## do reports name just the contexts that were planted? then the same with rare groups and outputs
+	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2
+	$(BIN)/python -m calibration.stories --rare --seeds 30 --first 1000 --jobs 2
+
+verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is found where there is nothing; census with DATA=adult.csv
+	$(BIN)/python -m calibration.verdicts small --seeds 7 --jobs 2
+	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
+	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

@@ -128,7 +128,7 @@ class TestReport:
         )  # fmt: skip
         assert run.code == 0, run.err
         assert pl.read_csv(table)["protected"].unique().to_list() == ["sex"]
-        assert page.read_text("utf-8").startswith("### FairTest: ")
+        assert page.read_text("utf-8").startswith("### FairTest · ")
         assert {p.suffix for p in pictures.iterdir()} == {".svg"}
         assert run.err.count("Written: ") == 2 + len(list(pictures.iterdir()))
         assert fairtest("test", people, "-p", "sex", "-o", "hired", "--csv", "-").out == table.read_text("utf-8")
@@ -245,6 +245,26 @@ class TestTheData:
         assert people.read_bytes() == before
 
 
+class TestPopulationShare:
+    @pytest.mark.parametrize(("share", "got"), [("1", "1.0"), ("2", "2.0"), ("-1", "-1.0"), ("nan", "nan")])
+    @pytest.mark.parametrize("more", [(), ("--train-only",)])
+    def test_is_below_one(self, people: Path, share: str, got: str, more: tuple[str, ...]) -> None:
+        """Said before the data is read."""
+        ask = (people.parent / "none.csv", "-p", "sex", "-o", "hired", *more)
+        run = fairtest("test", *ask, "--population-share", share)
+        assert_one_line(run, "--population-share must be a number from 0 up to, but not, 1", f"Got {got} instead")
+
+    def test_is_a_number(self, people: Path) -> None:
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--population-share", "x")
+        assert_one_line(run, "'--population-share': 'x' is not a valid float")
+
+    def test_is_in_the_settings_of_the_report(self, people: Path) -> None:
+        run = fairtest(
+            "test", people, "-p", "sex", "-o", "hired", "-x", "region", "--population-share", "0.2", "--json", "-"
+        )
+        assert json.loads(run.out)["settings"]["population_share"] == 0.2
+
+
 class TestTrainOnly:
     def test_tests_nothing(self, people: Path, drawn: list[int]) -> None:
         run = fairtest("test", people, "-p", "sex", "-o", "hired", "--train-only")
@@ -254,6 +274,17 @@ class TestTrainOnly:
         assert "region = north" in run.out
         assert "confirmed by the test set\nwith a chance of about 80 %" in run.out
         assert re.search(r"… and [\d,]+ more, with less evidence or nearly the same", run.out)
+
+    def test_says_what_showing_it_means(self, people: Path) -> None:
+        ask = ("test", people, "-p", "sex", "-o", "hired", "-x", "region", "--train-only")
+        usual, other = (fairtest(*ask, *more).out for more in ((), ("--population-share", "0.2")))
+        assert "everyone: tested at 50 % of the level" in usual
+        assert "from now on, questions are put to the test set alone" in usual
+        assert "everyone: tested at 20 % of the level" in other
+        everyone = [float(re.search(r"([\d.]+) points  everyone", out)[1]) for out in (usual, other)]  # type: ignore[index]
+        assert everyone[0] < everyone[1]  # a smaller share of the level confirms larger gaps only
+        among_all = fairtest(*ask, "--population-share", "0").out
+        assert "of the level" not in among_all
 
     def test_sizes_are_those_of_the_training_set(self, people: Path) -> None:
         run = fairtest("test", people, "-p", "sex", "-o", "hired", "-x", "region", "--train-only")

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fairtest.data import holdout as module
-from fairtest.data.holdout import TRAIN, Budget, Holdout, position_hash, set_level
+from fairtest.data.holdout import TRAIN, Budget, Holdout, position_hash, product_level, set_level
 from fairtest.data.source import DataSource
 from fairtest.exceptions import BudgetExhausted, FairTestError
 
@@ -248,10 +248,11 @@ def test_threads_that_fail_give_back_exactly_what_they_drew():
 @CHECKED
 @given(conf=st.floats(0.5, 0.9999), budget=st.integers(1, 50))
 def test_the_levels_of_all_sets_together_keep_the_confidence(conf, budget):
-    level = set_level(conf, budget)
-    assert 0 < level < 1
-    assert (1 - level) ** budget == pytest.approx(conf, rel=1e-12)
-    assert set_level(conf, 1) == pytest.approx(1 - conf, rel=1e-9)
+    level, before = set_level(conf, budget), product_level(conf, budget)
+    assert 0 < level <= before < 1
+    assert level * budget == pytest.approx(1 - conf, rel=1e-9)
+    assert (1 - before) ** budget == pytest.approx(conf, rel=1e-12)
+    assert set_level(conf, 1) == pytest.approx(product_level(conf, 1), rel=1e-9)
 
 
 def test_the_level_keeps_its_digits_when_it_is_tiny():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairtest.inference.agreement import Said, bits_told, expectations, likely_real, proposal_level, said, stated
-from fairtest.inference.validate import Estimates
+from fairtest.inference.family import Estimates
 
 
 @given(

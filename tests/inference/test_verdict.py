@@ -64,7 +64,7 @@ def test_nothing_found_says_what_could_have_been_seen():
     report = ft.audit(people, "sex", "hired")
     assert report.significant == 0
     size = report.attributes[0].detectable
-    assert f"A link of about {100 * size:.1f} points over everybody would have been seen" in report.to_text()
+    assert f"A gap of about {100 * size:.1f} points over everybody would have been seen" in report.to_text()
     found = 0
     for seed in range(60):
         sex = rng.choice(["f", "m"], 4000)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from fairtest.inference.multiplicity.corrections import corrections, holm
 from fairtest.inference.multiplicity.prior import Prior
-from fairtest.inference.multiplicity.weighted import pooled, rank_levels, weighted_holm
+from fairtest.inference.multiplicity.weighted import by_depth, pooled, pooled_above_floor, rank_levels, weighted_holm
 
 WEIGHTED = {"pooled": pooled, "weighted-holm": weighted_holm}
 weighted = pytest.mark.parametrize("adjust", WEIGHTED.values(), ids=list(WEIGHTED))
@@ -148,3 +148,51 @@ def test_a_family_of_thousands_is_quick_enough_to_be_usable():
     p = 2 * stats.norm.sf(np.abs(z))
     adjusted = corrections["pooled"].adjust(p, Prior(np.abs(z), np.ones(20_000), 0.3))
     assert 200 <= (adjusted <= 0.05).sum() <= 320
+
+
+@given(families(), st.data())
+def test_by_depth_is_weighted_holm_with_every_depth_alike(family, data):
+    """In terms of the formula, hypothesis by hypothesis."""
+    p, prior = family
+    depth = np.array(data.draw(st.lists(st.integers(1, 3), min_size=p.size, max_size=p.size)))
+    prior = Prior(prior.evidence, prior.direction, prior.share, depth)
+    depths, many = np.unique(depth, return_counts=True)
+    weight = np.array([1 / (depths.size * many[depths == d][0]) for d in depth])
+    order = np.argsort(p / weight, kind="stable")
+    expected, largest = np.empty(p.size), 0.0
+    for k, i in enumerate(order):
+        largest = max(largest, min(1.0, p[i] * weight[order[k:]].sum() / weight[i]))
+        expected[i] = largest
+    assert by_depth(p, prior) == pytest.approx(expected)
+    assert (by_depth(p, prior) >= p - 1e-12).all()
+
+
+def test_a_lonely_depth_has_its_share():
+    """One context of one predicate and 99 of three: the first is tested at half the level, each other at 1/198."""
+    p = np.full(100, 0.5)
+    p[0] = 0.01
+    prior = Prior(np.zeros(100), np.zeros(100), 0.3, np.array([1] + [3] * 99))
+    assert by_depth(p, prior)[0] == pytest.approx(0.02)
+    assert holm(p)[0] == pytest.approx(1.0)
+
+
+def test_the_floor_helps_where_training_was_blind():
+    """Ten hypotheses with strong evidence that come to nothing take the level from one with none, but for a tenth."""
+    p = np.append(np.full(10, 0.5), 1e-4)
+    prior = Prior(np.append(np.full(10, 8.0), 0.0), np.ones(11), 0.3, np.append(np.full(10, 3), 1))
+    assert pooled(p, prior)[-1] > 0.05
+    assert pooled_above_floor(p, prior)[-1] == pytest.approx(1e-4 * 2 / 0.1)
+
+
+@given(families(), st.data())
+def test_pooled_above_floor_is_the_smaller_of_both_and_never_falls(family, data):
+    p, prior = family
+    adjusted = pooled_above_floor(p, prior)
+    expected = np.minimum(np.minimum(pooled(p, prior) / 0.9, by_depth(p, prior) / 0.1), 1)
+    assert adjusted == pytest.approx(expected)
+    assert (adjusted >= p - 1e-12).all()
+    i = data.draw(st.integers(0, p.size - 1))
+    higher = p.copy()
+    higher[i] = data.draw(st.floats(p[i], 1))
+    if prior.direction[i] >= 0:  # against the direction of training, a larger p-value says less against the link
+        assert pooled_above_floor(higher, prior)[i] >= adjusted[i] * (1 - 1e-3)

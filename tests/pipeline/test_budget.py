@@ -104,9 +104,14 @@ def test_each_set_has_people_of_its_own():
     investigation = trained(source)
     for number in (1, 2, 3):
         ft.test([investigation])
-        x1, n1, x2, n2 = two_by_two(people()[sets[number]], "hired")
-        counts = ft.report([investigation])[0].populations[0].table.counts
-        assert counts == ((n2 - x2, n1 - x1), (x2, x1))
+        report = ft.report([investigation])[0]
+        # the question came first: over everybody, it is put to the training set too, once; groups to this set alone
+        asked = np.concatenate((sets[0], sets[1])) if number == 1 else sets[number]
+        x1, n1, x2, n2 = two_by_two(people()[asked], "hired")
+        assert report.populations[0].table.counts == ((n2 - x2, n1 - x1), (x2, x1))
+        here = people()[sets[number]]
+        assert all(f.size == here.filter(f.context.mask(here)).height for f in report.findings)
+        assert report.findings
 
 
 @pytest.mark.parametrize(("conf", "budget"), [(0.95, 1), (0.95, 2), (0.99, 3), (0.8, 7)])
@@ -115,14 +120,16 @@ def test_the_level_of_each_set(conf, budget):
     investigation = trained(source)
     ft.test([investigation], correction="holm")
     report = ft.report([investigation])[0]
-    level = 1 - conf ** (1 / budget)
+    level = (1 - conf) / budget
     assert report.settings.level == pytest.approx(level, rel=1e-12)
     assert report.to_dict()["settings"]["level"] == pytest.approx(level, rel=1e-12)
     population = report.populations[0]
-    table = [[v] for v in two_by_two(people()[source.holdout.rows(1)], "hired")]
+    rows = np.concatenate((source.holdout.rows(0), source.holdout.rows(1)))
+    table = [[v] for v in two_by_two(people()[rows], "hired")]
     low, high = difference_interval(*np.array(table)[:, None], alpha=level)
     assert population.interval_single == pytest.approx((low[0], high[0]), rel=1e-9)
-    low, high = difference_interval(*np.array(table)[:, None], alpha=level / report.tested)
+    # half of the level is for the whole population
+    low, high = difference_interval(*np.array(table)[:, None], alpha=level / 2)
     assert population.interval == pytest.approx((low[0], high[0]), rel=1e-9)
     assert all(f.significant == (f.p_value <= level) for f in (*report.findings, population))
 
@@ -230,13 +237,19 @@ def test_a_batch_shares_one_set_and_one_family():
     frame = people()[source.holdout.rows(1)]
     raw = []
     for investigation in (hired, paid):
-        tables = [
-            two_by_two(frame.filter(c.mask(frame)), investigation.output_name) for c in contexts_of(investigation)
+        # over everybody, on all people; in contexts, on those of the test set
+        tables = [two_by_two(people(), investigation.output_name)]
+        tables += [
+            two_by_two(frame.filter(c.mask(frame)), investigation.output_name) for c in contexts_of(investigation)[1:]
         ]
         raw.append(difference_p(*(np.array([[t[k]] for t in tables]) for k in range(4))))
     assert sum(r.tested for r in reports) == sum(p.size for p in raw)
     assert min(p.size for p in raw) > 2
-    corrected = np.split(holm(np.concatenate(raw)), [raw[0].size])
+    populations = np.minimum(holm(np.array([p[0] for p in raw])) / 0.5, 1)
+    inside = holm(np.concatenate([p[1:] for p in raw]))
+    inside = np.minimum(np.minimum(inside / 0.5, np.maximum(inside, populations.max())), 1)
+    parts = np.split(inside, [raw[0].size - 1])
+    corrected = [np.concatenate(([first], rest)) for first, rest in zip(populations, parts, strict=True)]
     for investigation, report, p_raw, p in zip((hired, paid), reports, raw, corrected, strict=True):
         contexts = contexts_of(investigation)
         for found in (*report.populations, *report.findings):

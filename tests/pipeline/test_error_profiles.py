@@ -28,11 +28,15 @@ def people(n: int = 6_000, seed: int = 1) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.fixture(scope="module")
-def rates() -> ft.Report:
+def people_with_gaps():
     columns = people()
     columns["late"] = np.where(np.arange(6_000) % 50 == 0, None, columns["late"])
-    return ft.audit(columns, "sex", "said", ground_truth="late", notion="fpr", favourable={"late": "yes"})
+    return columns
+
+
+@pytest.fixture(scope="module")
+def rates() -> ft.Report:
+    return ft.audit(people_with_gaps(), "sex", "said", ground_truth="late", notion="fpr", favourable={"late": "yes"})
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,11 @@ class TestRates:
         attribute = rates.attributes[0]
         assert attribute.outside > 0
         assert attribute.left_out > 0
-        assert attribute.population.size + attribute.left_out + attribute.outside == rates.data.test
+        columns = people_with_gaps()
+        about = columns["late"] == "no"
+        inside = about[ft.DataSource(columns).holdout.rows(1)].sum()
+        assert inside + attribute.left_out + attribute.outside == rates.data.test
+        assert attribute.population.size == about.sum()  # of the training set too
 
     def test_says_whom_it_is_about(self, rates):
         size = rates.populations[0].size
@@ -151,7 +159,9 @@ class TestNumbers:
 
     def test_few_people_have_no_box(self):
         columns = people(400)
-        report = ft.audit(columns, "age", "guess", ground_truth="days", contextual=[], train_size=0.9)
+        report = ft.audit(
+            columns, "age", "guess", ground_truth="days", contextual=[], train_size=0.9, population_share=0
+        )
         assert max(group.size for group in report.populations[0].table.rows) < 20
         assert 'class="few"' in report.to_html()
 

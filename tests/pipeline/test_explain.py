@@ -79,7 +79,11 @@ def test_the_same_contexts_on_the_next_set():
 
 
 def test_the_numbers_are_conditional_and_corrected_together():
-    """Populations, contexts and strata of the second set, counted again: one family, by Holm."""
+    """The population, contexts and strata of the second set, counted again.
+
+    The population has half of the level; contexts and strata are one family, by Holm, and have all of it here, because
+    the population is confirmed.
+    """
     source, investigation = answered(budget=2)
     significant = investigation.results.attributes[0].significant_contexts
     contexts = [ft.Context(), *(c for c in significant if len(c) and "department" not in c.columns)]
@@ -96,7 +100,10 @@ def test_the_numbers_are_conditional_and_corrected_together():
             if (alone[1] + alone[3])[0, 0] >= fewest:
                 raw.append(difference_p(*alone)[0])
                 keys.append((context, department))
-    corrected = dict(zip(keys, holm(np.array(raw)), strict=True))
+    alone, inside = min(raw[0] / 0.5, 1), holm(np.array(raw[1:]))
+    assert alone <= why.settings.level
+    inside = np.minimum(np.minimum(inside / 0.5, np.maximum(inside, alone)), 1)
+    corrected = dict(zip(keys, (alone, *inside), strict=True))
     assert why.tested == len(raw)
     assert why.findings
     for found in (*why.populations, *why.findings):
@@ -150,7 +157,7 @@ def test_explaining_twice_needs_a_budget_of_three():
     first, second = ft.explain(investigation, by="department"), ft.explain(investigation, by="city")
     assert (first.settings.set, second.settings.set) == (2, 3)
     assert source.budget.left == 0
-    assert first.settings.level == pytest.approx(1 - 0.95 ** (1 / 3))
+    assert first.settings.level == pytest.approx(0.05 / 3)
 
 
 def test_the_investigation_keeps_its_own_answer():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import ndtri as normal
 
 import fairtest as ft
 from fairtest.data.holdout import TRAIN
@@ -155,11 +156,70 @@ def test_a_larger_group_confirms_smaller_gaps() -> None:
 def test_the_critical_p_value_is_where_the_correction_decides(name: str) -> None:
     rng = np.random.default_rng(3)
     evidence, directed = np.abs(rng.normal(size=30)) * 2, (rng.random(30) < 0.5).astype(float)
-    prior = Prior(evidence, directed, 0.3)
+    prior = Prior(evidence, directed, 0.3, rng.choice([1, 2, 3, 1000], 30))
     expected = expected_p(evidence, np.full(30, 3), 0.3)
-    at = np.array([0, 7, 29])
+    expected[4] = np.nan  # a population with a level of its own is no member
+    at = np.array([0, 7, 12, 29])
     for i, p_value in zip(at, critical_p(corrections[name], expected, prior, 0.05, at), strict=True):
         p = expected.copy()
         for factor, confirmed in ((0.97, True), (1.03, False)):
             p[i] = p_value * factor
             assert (corrections[name].adjust(p, prior)[i] <= 0.05) == confirmed
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_default_decides_where_bisection_says(seed: int) -> None:
+    """Whether evidence or the floor decides, and whether or not others hang on the hypothesis being rejected."""
+    rng = np.random.default_rng(seed)
+    evidence, directed = np.abs(rng.normal(size=40)) * (1, 2, 4, 6)[seed % 4], (rng.random(40) < 0.5).astype(float)
+    prior = Prior(evidence, directed, 0.3, rng.choice([1, 2, 2, 3, 3, 3], 40))
+    expected = expected_p(evidence, np.full(40, 2), 0.3)
+    at = np.arange(40)
+    by_asking = [bisected(expected, prior, i) for i in at]
+    assert critical_p(corrections["pooled"], expected, prior, 0.025, at) == pytest.approx(by_asking, rel=0.01)
+
+
+def bisected(expected: np.ndarray, prior: Prior, i: int) -> float:
+    """Return the largest p-value at which the default correction rejects, by asking it again and again."""
+    low, high = -60.0, 0.0  # its logarithm
+    while high - low > 1e-4:
+        p, middle = expected.copy(), (low + high) / 2
+        p[i] = np.exp(middle)
+        low, high = (middle, high) if corrections["pooled"].adjust(p, prior)[i] <= 0.025 else (low, middle)
+    return float(np.exp(low))
+
+
+def deviate_of(asked: ft.Testing, at: int, **options: Any) -> float:
+    """Return the critical deviate that a size to confirm tells of, for a difference of two rates."""
+    shown = prospects(asked, "holm", **options)[0].shown[at]
+    test = asked.source.holdout.sizes[1] / asked.source.holdout.sizes[0] * shown.size
+    error = np.sqrt(0.5 * 0.5 * 4 / test)
+    return float(shown.detectable / error) - 0.84
+
+
+@pytest.mark.parametrize(("share", "protected"), [(0.5, ["sex"]), (0.2, ["sex"]), (0.5, ["sex", "race"])])
+def test_everybody_has_a_level_of_their_own(share: float, protected: list[str]) -> None:
+    """The share of the level, by the number of protected attributes; contexts have the rest among themselves."""
+    columns = people(1)
+    columns |= {
+        "race": np.where(columns["race"] == "a", "a", "b"),
+        "output": hired(columns, 0.0, np.random.default_rng(2)),
+    }
+    source = ft.DataSource(pl.DataFrame(columns), favourable={"output": "yes"})
+    asked = ft.Testing(source, protected, "output", contextual=["region", "job"])
+    ft.train([asked], max_depth=1, min_size=100)
+    contexts = sum(len(found.contexts) - 1 for found in asked.training.found)
+    found = prospects(asked, "holm", population_share=share)
+    assert found[0].hypotheses == contexts + len(protected)
+    level = {0: share * 0.05 / len(protected), 1: (1 - share) * 0.05 / contexts}
+    for at, allowed in level.items():
+        said = deviate_of(asked, at, population_share=share)
+        assert said == pytest.approx(-normal(allowed / 2), rel=0.04)
+
+
+def test_without_a_share_everybody_is_one_of_the_family() -> None:
+    columns = people(1)
+    asked = investigation(columns | {"output": hired(columns, 0.0, np.random.default_rng(2))}, "sex")
+    (found,) = prospects(asked, "holm", population_share=0)
+    assert (found.hypotheses, found.population_share) == (found.proposed, 0)
+    assert deviate_of(asked, 0, population_share=0) == pytest.approx(-normal(0.025 / found.proposed), rel=0.04)

@@ -44,7 +44,7 @@ def everything(report):
 
 def test_contexts_that_share_people_cost_less_than_holm_says():
     frame = people(gap=0.13)
-    drawn, bound = audited(frame), audited(frame, "holm")
+    drawn, bound = (audited(frame, name, population_share=0) for name in ("max-t", "holm"))
     assert drawn.tested == bound.tested > 20
     assert drawn.significant > bound.significant
     shared = everything(drawn).keys() & everything(bound).keys()
@@ -55,6 +55,15 @@ def test_contexts_that_share_people_cost_less_than_holm_says():
         low, high = one.interval
         assert other.interval[0] < low < high < other.interval[1]
         assert one.interval_single == other.interval_single
+
+
+def test_populations_apart_are_corrected_by_holm_and_contexts_together():
+    """Contexts keep what they gain by sharing people; the population has its own level either way."""
+    frame = people(gap=0.13)
+    drawn, bound = audited(frame), audited(frame, "holm")
+    assert drawn.populations[0].p_value == bound.populations[0].p_value == 2 * drawn.populations[0].p_value_raw
+    assert drawn.populations[0].interval == bound.populations[0].interval
+    assert drawn.significant > bound.significant
 
 
 def test_the_report_says_it_in_words():
@@ -78,8 +87,8 @@ def test_it_works_after_a_split_and_with_every_other_question():
 def test_another_question_to_the_same_people_about_the_same_costs_nothing():
     """Asked twice under two names, a question has one chance to be wrong, not two."""
     frame = people(gap=0.1).with_columns(gender=pl.col("sex").replace({"f": "w", "m": "v"}))
-    one = audited(frame.drop("gender")).populations[0]
-    two = audited(frame, protected=["sex", "gender"])
+    one = audited(frame.drop("gender"), population_share=0).populations[0]
+    two = audited(frame, protected=["sex", "gender"], population_share=0)
     assert [p.p_value_raw for p in two.populations] == [one.p_value_raw] * 2
     for p in two.populations:
         assert p.p_value == pytest.approx(one.p_value, rel=0.25)

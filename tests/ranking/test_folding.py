@@ -21,7 +21,7 @@ def contexts(*predicates: int) -> list[Context]:
     return [Context.of(Predicate(f"c{i}{j}", Op.IS, "x") for j in range(count)) for i, count in enumerate(predicates)]
 
 
-def groups(inside, *, lengths=None, sign=None, bound=None, shows=None):
+def groups(inside, *, lengths=None, sign=None, bound=None):
     """Fold contexts with falling bounds."""
     k = len(inside)
     return fold(
@@ -29,7 +29,6 @@ def groups(inside, *, lengths=None, sign=None, bound=None, shows=None):
         people(*inside),
         np.array(sign or [1.0] * k),
         np.array(bound or np.linspace(1, 0.95, k)),
-        shows,
     )
 
 
@@ -48,33 +47,3 @@ def test_half_of_the_people_is_no_copy():
 
 def test_contexts_of_another_direction_are_no_copies():
     assert groups([range(100), range(100)], sign=[1.0, -1.0]) == [[0], [1]]
-
-
-def test_a_shadow_joins_the_one_it_shares_most_people_with():
-    asked = []
-
-    def shows(i, outside):
-        asked.append((i, int(np.bitwise_count(outside).sum())))
-        return False
-
-    inside = [range(100), range(200, 300), range(80, 250)]
-    assert groups(inside, shows=shows) == [[0], [1, 2]]
-    assert asked == [(2, 100)]  # people 100 … 199 are in neither
-
-
-def test_what_shows_outside_the_others_is_shown():
-    assert groups([range(100), range(80, 250)], shows=lambda *_: True) == [[0], [1]]
-
-
-def test_nobody_is_asked_where_nothing_is_shared():
-    def shows(*_):
-        raise AssertionError("no overlap")
-
-    assert groups([range(100), range(100, 200)], shows=shows) == [[0], [1]]
-    assert groups([range(100), range(50, 150)], sign=[1.0, -1.0], shows=shows) == [[0], [1]]
-
-
-def test_a_simple_shadow_does_not_lead():
-    """Only near-copies can take the place of the strongest."""
-    inside = [range(100), range(60, 300)]
-    assert groups(inside, lengths=[3, 1], shows=lambda *_: False) == [[0, 1]]

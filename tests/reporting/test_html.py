@@ -100,7 +100,7 @@ def test_what_the_user_wrote_is_escaped(render):
 def test_the_page_says_it_all():
     page = Page(render_html(build.income_report()))
     for part in (
-        "Income differs by sex, and in two groups the link looks stronger than in the whole population",
+        "In two groups the link looks stronger than over everybody.",
         "11.6 % with sex = Female and 44.1 % with sex = Male have income = >50K: a gap of 32.5 points",
         "−32.5 points",
         "[−39.2, −24.8] simultaneous; single [−36.5, −28.0]",

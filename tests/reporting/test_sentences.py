@@ -11,7 +11,7 @@ from report_builders import counts, finding, group
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
 from fairtest.model.names import Names
-from fairtest.reporting.words.headline import headline, nothing_found, strongest
+from fairtest.reporting.words.headline import headline, nothing_found, standing_out
 from fairtest.reporting.words.phrases import context_words
 from fairtest.reporting.words.sentences import sentence, sentence_of, stratum_words
 
@@ -206,36 +206,50 @@ def test_verdicts_of_strata():
 
 def test_headlines():
     assert headline(build.income_report()) == (
-        "Income differs by sex, and in two groups the link looks stronger than in the whole population"
+        "Over everybody: income differs by sex, 11 % (Female) against 30 % (Male), p = 2e-263. "
+        "In two groups the link looks stronger than over everybody"
     )
-    assert headline(build.eta_report()) == "Price differs by region"
-    assert headline(build.nothing_report()) == "No link between income and sex was found in any of 59 groups tested"
+    assert headline(build.eta_report()) == (
+        "Over everybody: price differs by region, on average from 18,123 (North) to 20,150 (South), p = 1e-9. "
+        "Beyond that, in none of 58 groups could more be confirmed"
+    )
+    assert headline(build.nothing_report()) == (
+        "No link between income and sex could be confirmed, neither over everybody nor in any of 58 groups"
+    )
     assert headline(build.undefined_report()) == "No link between income and sex could be tested"
-    assert headline(build.discovery_report()) == "Two labels go with race"
+    assert (
+        headline(build.discovery_report())
+        == "Over everybody, one label goes with race. In groups, one label goes with race"
+    )
     assert headline(build.berkeley_report()) == (
-        "Comparing only people with the same department, accepted differs by gender only where department = A, "
-        "and not clearly over all of them"
+        "Over everybody, comparing only people with the same department: a sign that accepted goes with gender, "
+        "not proof (p = 0.041 alone, > 0.99 after correction). It differs clearly by gender only where department = A"
     )
 
 
 def test_headline_without_a_link_in_the_population_or_with_one_that_turns():
-    weak = build.income_population(significant=False)
+    weak = build.income_population(significant=False, p_value=0.4, p_value_raw=0.2)
     lone = build.report(build.attribute(weak, [build.income_finding()]))
-    assert headline(lone) == "Income goes with sex in one group, though no clear link shows in the whole population"
+    assert headline(lone) == (
+        "Over everybody, no link between income and sex could be confirmed. But it differs in one group"
+    )
     turned = dataclasses.replace(build.income_finding(), effect=0.3)
     both = build.report(build.attribute(build.income_population(), [turned]))
-    assert headline(both).endswith("in one group the link looks stronger or turns the other way")
+    assert headline(both).endswith("In one group the link looks stronger or turns the other way")
 
 
 def test_several_attributes_are_joined():
     attributes = (*build.income_report().attributes, *build.race_report().attributes)
-    assert headline(build.report(*attributes)).startswith("Income differs by sex and by race, and in three groups")
+    assert headline(build.report(*attributes)).startswith(
+        "Over everybody: income differs by sex, 11 % (Female) against 30 % (Male), p = 2e-263; by race, from 12 % "
+    )
     assert "between income and sex or race" in nothing_found(build.report(*attributes))
 
 
-def test_strongest():
-    assert strongest(build.income_report().attributes[0]).startswith("By sex the link looks strongest among the 1,444")
-    assert strongest(build.eta_report().attributes[0]) == ""
+def test_what_stands_out():
+    said = standing_out(build.income_report().attributes[0])
+    assert said.startswith("By sex, the link looks strongest among the 1,444")
+    assert standing_out(build.eta_report().attributes[0]) == ""
 
 
 @pytest.mark.parametrize(("name", "report"), build.all_reports().items())

@@ -28,7 +28,16 @@ def test_the_note_says_both_numbers_and_where_people_are():
 def test_where_each_group_is_are_shares_of_it():
     [note] = simpson_note(turned(), Names())
     women, men = 9 + 44 + 2 + 9, 164 + 265 + 108 + 172
-    assert f"{100 * women / 910:.0f} % with gender = Female but {100 * men / 1303:.0f} % with gender = Male" in note
+    all_women, all_men = (sum(s.table.sizes[g] for s in turned().strata) for g in (1, 0))
+    assert f"{100 * women / all_women:.0f} % with gender = Female but" in note
+    assert f"but {100 * men / all_men:.0f} % with gender = Male are in" in note
+
+
+def test_shares_are_of_the_people_of_the_strata_where_everybody_are_more():
+    one = turned()
+    double = tuple(tuple(2 * n for n in row) for row in one.table.counts)
+    wider = turned(table=dataclasses.replace(one.table, counts=double))
+    assert simpson_note(wider, Names()) == simpson_note(one, Names())
 
 
 def test_no_note_where_nothing_turns_or_nothing_was_clear():

@@ -30,7 +30,9 @@ def test_it_says_what_the_papers_figure_says():
 
 def test_opening_and_closing():
     text = render_text(build.income_report())
-    assert text.startswith("FairTest · testing · adult.csv · 48,842 people · sex → income\n\nIncome differs by sex")
+    assert text.startswith(
+        "FairTest · testing · adult.csv · 48,842 people · sex → income\n\nOver everybody: income differs by sex"
+    )
     for number in ("827 candidate", "59 hypotheses", "6 significant", "3 reported"):
         assert number in text
     assert "53 hypotheses not significant" in text
@@ -128,8 +130,8 @@ def test_the_call_that_was_made_is_shown_as_given():
 
 def test_it_has_the_order_of_the_page():
     text = render_text(build.income_report())
-    parts = ("Income differs by sex", "chance that even one", "827 candidate", "Left out", "All findings by sex")
-    places = [text.index(part) for part in (*parts, "Whole population\n", "How to read", "How it was done")]
+    parts = ("income differs by sex", "chance that even one", "827 candidate", "Left out", "All findings by sex")
+    places = [text.index(part) for part in (*parts, "Whole population: ", "How to read", "How it was done")]
     assert places == sorted(places)
 
 

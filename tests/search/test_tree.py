@@ -688,14 +688,14 @@ def test_a_metric_of_counts_grows_the_tree_of_the_same_metric(registry):
 def test_a_metric_of_people_refuses_more_than_it_can_handle(registry, monkeypatch):
     from fairtest.search import rows
 
-    @ft.metric("mean", protected="numeric", output="numeric")
+    @ft.metric("mean of people", protected="numeric", output="numeric")
     def mean(s, o, stratum):
         return (s * o).mean()
 
     data = people(0, "numbers")
     monkeypatch.setattr(rows, "MOST_PEOPLE", 20)
-    with pytest.raises(ft.InputError, match=r"The metric mean.*up to 20.*train_size"):
-        Search(data, metric="mean", **declared(data)).grow()
+    with pytest.raises(ft.InputError, match=r"The metric mean of people.*up to 20.*train_size"):
+        Search(data, metric="mean of people", **declared(data)).grow()
 
 
 @pytest.mark.parametrize(("correction", "times"), [("holm", 0), ("bh", 0), ("pooled", 1), ("weighted-holm", 1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,30 @@ def test_all_or_nothing(opened: Open) -> None:
     assert (opened().spent(), opened().runs(), opened().reports(1)) == (frozenset(), (), ())
 
 
+def test_nothing_was_shown_at_first(opened: Open) -> None:
+    assert opened().shown() is False
+
+
+def test_what_training_proposes_is_shown_without_spending(opened: Open) -> None:
+    for command in ("fairtest test … --train-only", "another"):
+        opened().mark_shown("2026-01-02T03:04:05.678+00:00", command)
+        assert opened().shown() is True
+    assert (opened().spent(), opened().runs()) == (frozenset(), ())
+
+
+def test_an_answer_was_shown(opened: Open) -> None:
+    opened().spend(a_run(2), [a_report()])
+    assert opened().shown() is True
+    opened().mark_shown("2026-01-02T03:04:05.678+00:00", "")  # nothing more to say
+    assert opened().shown() is True
+
+
+@pytest.mark.parametrize("levels", ["sum", "product"])
+def test_the_rule_for_levels_is_kept(tmp_path: Path, levels: str) -> None:
+    SQLiteLedger.create(tmp_path, replace(SETUP, levels=levels))
+    assert SQLiteLedger.open(tmp_path).setup().levels == levels
+
+
 def test_a_set_is_held_by_one(opened: Open) -> None:
     with opened().claim(1) as first, opened().claim(1) as second, opened().claim(2) as other:
         assert (first, second, other) == (True, False, True)
@@ -160,11 +185,13 @@ class TestSQLite:
         again = SQLiteLedger.create(tmp_path, replace(SETUP, seed=9))
         assert again.setup() == SETUP
 
-    @pytest.mark.parametrize("table", ["run", "report", "workspace"])
+    @pytest.mark.parametrize("table", ["run", "report", "workspace", "shown"])
     @pytest.mark.parametrize("action", ["DELETE FROM {}", "UPDATE {} SET {} = 'x'"])
     def test_what_is_stored_cannot_be_changed_by_other_programs(self, tmp_path: Path, table: str, action: str) -> None:
-        SQLiteLedger.create(tmp_path, SETUP).spend(a_run(1), [a_report()])
-        column = {"run": "command", "report": "title", "workspace": "name"}[table]
+        ledger = SQLiteLedger.create(tmp_path, SETUP)
+        ledger.mark_shown("2026", "fairtest test … --train-only")
+        ledger.spend(a_run(1), [a_report()])
+        column = {"run": "command", "report": "title", "workspace": "name", "shown": "command"}[table]
         with sqlite3.connect(tmp_path / FILE) as database, pytest.raises(sqlite3.IntegrityError, match="never changed"):
             database.execute(action.format(table, column))
         database.close()
@@ -199,8 +226,8 @@ class TestSQLite:
         long = "".join(chr(33 + i * i % 90) for i in range(20_000))
         ledger.spend(a_run(1), [replace(a_report(), html=long)])
         content = (tmp_path / FILE).read_bytes()
-        at = len(content) - 500
-        (tmp_path / FILE).write_bytes(content[:at] + bytes(255 - b for b in content[at:]))
+        at = content.index(zlib.compress(long.encode())[-100:-50])
+        (tmp_path / FILE).write_bytes(content[:at] + bytes(255 - b for b in content[at : at + 50]) + content[at + 50 :])
         with pytest.raises(ft.InputError, match="is damaged"):
             ledger.reports(1)
 

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 EVER_WRITTEN = {
     "attribute": "name reference groups metric looked_at tested untestable significant reported left_out population "
-    "findings detectable outside labels rare others significant_strata strata_shown",
+    "findings detectable outside labels rare others significant_strata strata_shown detectable_inside named everywhere "
+    "elsewhere",
     "column": "name kind role reason missing note",
     "context": "predicates",
     "counts": "output protected rows columns counts",
     "data": "name rows train test fingerprint library columns",
+    "elsewhere": "size effect interval",
     "errors": "truth error notion measured subject meaning positive among",
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
-    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence",
+    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed",
     "group": "name size mean deviation quantiles whiskers beyond at",
     "groups": "measured by rows line",
     "label-settings": "number top_k min_people separator",
@@ -41,11 +43,11 @@ EVER_WRITTEN = {
     "labels favourable_is explains names versions",
     "reuse": "question left bits_before bits next_level",
     "settings": "conf level budget set train_size seed preset max_depth min_size correction search score aggregate "
-    "method tolerance trees attributes_per_node",
+    "method tolerance trees attributes_per_node population_share",
     "significant": "output contexts labels",
     "stratum": "values size effect interval interval_single p_value p_value_raw table",
     "tested": "context size effect interval p_value significant guided",
-    "testing": "number level correction method preset tolerance reuse",
+    "testing": "number level correction method preset tolerance reuse population_share",
     "told": "training test attributes",
     "training": "max_depth min_size search score aggregate preset trees attributes_per_node",
     "verdict": "outcome needed",

@@ -45,6 +45,7 @@ def audit_file(
     question, about = _investigation_options(options), source_options(options)
     if handle_config(ctx):
         return
+    TestingPlan.of(_plan_options(TestingPlan, options))  # a mistake there should not wait for the search to end
     people = People(ctx, data, options)
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
@@ -59,7 +60,9 @@ def audit_file(
     if options["train_only"]:
         from fairtest.cli.proposals import proposals_text  # loads the library
 
-        click.echo(proposals_text(made, options["correction"]), nl=False)
+        text = proposals_text(made, options["correction"], options["population_share"])
+        people.note_shown()
+        click.echo(text, nl=False)
     else:
         outputs.show(ctx, people.report(made))
 

@@ -30,7 +30,7 @@ def init(folder: str, data: str, **options: Any) -> None:
       fairtest explain hiring --by department
       fairtest status hiring
     """
-    from fairtest.data.registry import said_elsewhere
+    from fairtest.data.registry import said_elsewhere, was_shown
     from fairtest.workspace.workspace import check_new
 
     check_new(Path(folder))
@@ -38,5 +38,7 @@ def init(folder: str, data: str, **options: Any) -> None:
     with said_elsewhere():
         source = ft.DataSource(data, **given)
     warn_if_audited(source.table.n_rows, lambda: source.fingerprint)
+    if was_shown(source.fingerprint):
+        source.budget.mark_shown()
     workspace = ft.Workspace.create_from_source(Path(folder), source, data, given)
     click.echo(workspace.status())

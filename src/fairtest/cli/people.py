@@ -52,7 +52,25 @@ class People:
             with said_elsewhere():
                 self._source = ft.DataSource(self._data, **source_options)
             warn_if_audited(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
+            self._note_what_was_shown_before()
         return self._source
+
+    def note_shown(self) -> None:
+        """Note that what training proposes is shown; a workspace has noted it itself."""
+        from fairtest.data.registry import note_shown  # loads the library
+
+        if self._workspace is None:
+            note_shown(self._source.fingerprint, self._source.table.n_rows)
+
+    def _note_what_was_shown_before(self) -> None:
+        """Let the source know if anything was shown of these people, unless this question was there before that."""
+        from fairtest.data.registry import known_size, was_named, was_shown  # loads the library
+
+        source = self._source
+        if not known_size(source.table.n_rows) or not was_shown(source.fingerprint):
+            return
+        if not was_named(source.fingerprint, self._question()):
+            source.budget.mark_shown()
 
     @property
     def preset(self) -> str | None:
@@ -79,7 +97,8 @@ class People:
         if self._workspace is not None:
             return self._workspace.report(investigation.require_results("report").test.number)
         # without a workspace, a registry alone knows that these people were audited, and by which question
-        note(self._source.fingerprint, self._source.table.n_rows, now(), question=self._question())
+        people = self._source.fingerprint, self._source.table.n_rows
+        note(*people, now(), question=self._question(), named=investigation.named)
         report = ft.report([investigation])[0]
         return replace(report, repeat=command_to_repeat(self._ctx, report.data.name))
 

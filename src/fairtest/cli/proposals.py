@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 MOST_SHOWN = 25
 
 
-def proposals_text(investigation: Investigation, correction: str | None = None) -> str:
+def proposals_text(
+    investigation: Investigation, correction: str | None = None, population_share: float | None = None
+) -> str:
     """Return the proposed contexts of each protected attribute, most evidence first, in words."""
     source = investigation.source
     train, test, *_ = source.holdout.sizes
     people = source.words.people
-    proposed = prospects(investigation, correction, MOST_SHOWN)
+    proposed = prospects(investigation, correction, MOST_SHOWN, population_share)
     questions = [(each, each.question.labels is not None, _table(each, people)) for each in proposed]
     text = render_text(
         "proposals", questions=questions, people=people, rows=source.table.n_rows, train=train, test=test

@@ -25,4 +25,4 @@ def status(workspace: str) -> None:
     from fairtest.workspace.status import Status
 
     ledger = SQLiteLedger.open(Path(workspace))
-    click.echo(Status(workspace, ledger.setup(), ledger.runs()))
+    click.echo(Status(workspace, ledger.setup(), ledger.runs(), ledger.shown()))

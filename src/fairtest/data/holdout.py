@@ -77,6 +77,21 @@ class Holdout:
         whole._bounds = None
         return whole
 
+    def with_training(self, number: int) -> int:
+        """Return the number under which the people of a test set and of the training set are known together.
+
+        Examples
+        --------
+        >>> split = Holdout(11, budget=2, train_size=0.5, seed=0)
+        >>> split.size(split.with_training(1)), split.size(1)
+        (8, 3)
+        """
+        return number if self._bounds is None else -number
+
+    def size(self, number: int) -> int:
+        """Return how many people a set has, or a test set and the training set together."""
+        return self.sizes[number] if number >= 0 else self.sizes[TRAIN] + self.sizes[-number]
+
     def rows(self, number: int) -> NDArray[np.intp]:
         """Return the positions of a set's rows, in order."""
         return self.rows_within(number, 0, self._n_rows)
@@ -85,11 +100,15 @@ class Holdout:
         """Return the positions, counted from ``start``, of a set's rows among those from ``start`` to ``stop``."""
         if self._bounds is None:
             return np.arange(stop - start)
-        first, last = self._bounds[number]
+        first, last = self._bounds[abs(number)]
+        trains = self._bounds[TRAIN][1]  # the training set has the smallest hashes
         found = [np.empty(0, dtype=np.intp)]
         for begin, end in row_spans(stop - start, BLOCK):
             hashes = position_hash(start + begin, start + end, self._seed)
-            found.append(np.flatnonzero((hashes >= first) & (hashes <= last)) + begin)
+            inside = (hashes >= first) & (hashes <= last)
+            if number < 0:
+                inside |= hashes <= trains
+            found.append(np.flatnonzero(inside) + begin)
         return np.concatenate(found)
 
     def _intervals(self) -> list[tuple[np.uint64, np.uint64]]:
@@ -144,6 +163,25 @@ class Budget:
         self.size = size
         self._free = list(range(1, size + 1))
         self._lock = threading.Lock()
+        self._shown = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether anything that relates outputs to attributes of these people was shown.
+
+        That is: what training proposes (:func:`~fairtest.pipeline.prospects.prospects`, ``--train-only``), or an
+        answer. Columns and their values alone (``inspect``) do not count. A question asked afterwards may have been
+        made from what was shown, and must do without the people of the training set.
+        """
+        return self._shown
+
+    def mark_shown(self) -> None:
+        """Note that something is shown from here on: called before anybody sees it."""
+        self._shown = True
+
+    def level_of_set(self, conf: float) -> float:
+        """Return the level of each test set with which all answers hold together with ``conf``."""
+        return set_level(conf, self.size)
 
     @property
     def left(self) -> int:
@@ -188,11 +226,25 @@ class Budget:
 def set_level(conf: float, budget: int) -> float:
     """Return the level of each test set with which the answers of all hold together with ``conf``.
 
-    The sets are disjoint, so their errors are independent: 1 − level multiplies (Šidák). Rounding keeps 0.05 at 0.05.
+    Levels are added up: answers about the whole population all use the training set, so that they are not independent
+    and nothing better is known of them together.
 
     Examples
     --------
-    >>> round(set_level(0.95, 1), 10), round(set_level(0.95, 2), 10)
-    (0.05, 0.0253205655)
+    >>> set_level(0.95, 1), set_level(0.95, 2)
+    (0.05, 0.025)
+    """
+    return round((1 - conf) / budget, 15)
+
+
+def product_level(conf: float, budget: int) -> float:
+    """Return the level of each test set as it was while no answer used the training set, and all were independent.
+
+    Workspaces that were made then keep it.
+
+    Examples
+    --------
+    >>> product_level(0.95, 1), round(product_level(0.95, 2), 6)
+    (0.05, 0.025321)
     """
     return round(float(-np.expm1(np.log(conf) / budget)), 15)

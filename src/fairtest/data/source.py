@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.columns.declared import KindOptions
 from fairtest.data.fingerprint import fingerprint
-from fairtest.data.holdout import Budget, Holdout, set_level
+from fairtest.data.holdout import Budget, Holdout
 from fairtest.data.reading.readers import read_table
-from fairtest.data.registry import audits_of, known_size, warned_elsewhere
+from fairtest.data.registry import audits_of, known_size, warned_elsewhere, was_shown
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import can_stream, stream_table
@@ -64,7 +64,7 @@ class DataSource:
 
     Step 1 of the method: the data is split by row into a training set, which the search for contexts may look at
     freely, and ``budget`` test sets, each of which answers one batch of investigations. With several test sets each
-    is tested at the level 1 − conf^(1/budget), so that all answers hold together with confidence ``conf``.
+    is tested at the level (1 − conf)/budget, so that all answers hold together with confidence ``conf``.
 
     Parameters
     ----------
@@ -188,11 +188,13 @@ class DataSource:
             )
         if not warned_elsewhere() and known_size(n_rows):
             warn_if_known(self.fingerprint)
+            if was_shown(self.fingerprint):
+                self.budget.mark_shown()
 
     @property
     def level(self) -> float:
         """The level at which each test set, or the next question to a reusable one, is tested."""
-        return self.budget.level if isinstance(self.budget, ReusedSet) else set_level(self.conf, self.budget.size)
+        return self.budget.level if isinstance(self.budget, ReusedSet) else self.budget.level_of_set(self.conf)
 
     def with_columns(self, data: Any, **kinds: Unpack[KindOptions]) -> DataSource:
         """Return a source of the same people with more columns, such as a score: the same split, the same budget.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.streaming.blocks import gather_numbers
-from fairtest.data.summaries import Counts
+from fairtest.data.summaries import Counts, GroupMoments
 from fairtest.data.variables import cross_parts
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ class FinerStrata:
         empty, width = sums.shape[1], max(map(len, inside))
         at = np.array([np.append(one, [empty] * (width - one.size)) for one in inside], dtype=np.intp)
         padded = np.concatenate((sums, np.zeros_like(sums[:, :1])), axis=1)
-        return _with_sums(summary, padded[:, at].reshape(-1, width, *sums.shape[2:]))
+        apart = _with_sums(summary, padded[:, at].reshape(-1, width, *sums.shape[2:]))
+        if isinstance(apart, GroupMoments) and isinstance(apart.unit, np.ndarray):
+            return replace(apart, unit=np.repeat(apart.unit, self.n_shown))
+        return apart
 
 
 def _with_sums(summary: Summary, sums: NDArray[Any]) -> Summary:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtest.data.variables import Variable
 from fairtest.engine.contract import Profiles, Rows, sample_step
-from fairtest.engine.kernel.histogram import add_up, cells_of
+from fairtest.engine.kernel.histogram import cells_of
 from fairtest.engine.kernel.joint import among, distinct, packed
 from fairtest.engine.kernel.labels import MemoryLabelCounter
 from fairtest.engine.kernel.people import CodedPeople
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.kernel.histogram import Cells
+    from fairtest.types import FloatArray
 
 MOST_VARIABLES = 4
 """How many variables are kept row by row: those of a target, while its contexts are described one after the other."""
@@ -197,16 +198,19 @@ class CodedTable:
                 inside[i] &= known[condition]
         return inside
 
-    def within(
-        self, number: int, people: NDArray[np.uint64], target: Target, sample: slice | None = None
-    ) -> NDArray[Any]:
-        """Return the sums over some people of the sample, given as bits."""
-        rows = self._sampled(number, sample)
-        rows = rows[np.flatnonzero(np.unpackbits(people.view(np.uint8), count=rows.size))]
-        cells = self._coded(target).cells
-        rows = rows[cells.valid[rows]]
-        sums: NDArray[Any] = add_up(np.zeros(rows.size, np.int8), 1, cells.take(rows), target)[0]
-        return sums
+    def contributions(
+        self, number: int, target: Target, sample: slice | None = None
+    ) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return the cell of each person of the sample, and what they add to it, as many as there are bits for them."""
+        rows, cells = self._sampled(number, sample), self._coded(target).cells
+        valid = cells.valid[rows]
+        length = (rows.size + 63) // 64 * 64
+        cell = np.full(length, -1, dtype=np.int32)
+        cell[: rows.size] = np.where(valid, cells.cell[rows], -1)
+        terms = np.zeros((len(cells.terms), length))
+        for place, term in enumerate(cells.terms):
+            terms[place, : rows.size] = np.where(valid, term[rows], 0.0)
+        return cell, terms
 
     def _sampled(self, number: int, sample: slice | None) -> NDArray[np.intp]:
         """Return the rows of a sample of a set; if there is none, of that which a whole table would take."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtest.data.axes import Axis, Condition
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
-    from fairtest.types import IntArray
+    from fairtest.types import FloatArray, IntArray
 
 MOST_COMPARED = 1 << 21
 """Contexts are compared with each other person by person in about so many people at most."""
@@ -182,8 +182,12 @@ class Engine(Counter, Protocol):
         the same people, and few enough to keep a bit of each for hundreds of contexts.
         """
 
-    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as :meth:`members`: ``[*cell_shape, *sum_shape]``."""
+    def contributions(self, number: int, target: Target) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return what each person that :meth:`members` has a bit for adds to the sums of the target.
+
+        Their cell, −1 where a value is missing and where a word is filled up, and their terms ``[term, person]``: one
+        for each power and piece but those of the power 0, none for plain counts.
+        """
 
     def left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""

@@ -191,13 +191,6 @@ class CodedPartition(CodedTable):
         """Return the people of each of several contexts."""
         return [self.rows(number, context, target, axes) for context in contexts]
 
-    def sampled_cells(self, number: int, target: Target, sample: slice) -> NDArray[np.int32]:
-        """Return the cells of the people of a sample, −1 for none, as many as there are bits for them."""
-        rows, cells = self._sampled(number, sample), self._coded(target).cells
-        found = np.full((rows.size + 63) // 64 * 64, -1, dtype=np.int32)
-        found[: rows.size] = np.where(cells.valid[rows], cells.cell[rows], -1)
-        return found
-
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
     ) -> list[NDArray[Any]]:

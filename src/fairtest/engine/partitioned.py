@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Frontier
     from fairtest.engine.kernel.frontier import Step
     from fairtest.engine.kernel.people import CodedPeople
+    from fairtest.types import FloatArray
 
 T = TypeVar("T")
 
@@ -273,29 +274,12 @@ class PartitionedEngine:
         question = partial(CodedPartition.members, number=number, contexts=contexts, sample=sample)
         return np.concatenate(self.collect(question, self.columns_in(contexts)), axis=1)
 
-    def within(self, number: int, people: NDArray[np.uint64], target: Target) -> NDArray[Any]:
-        """Return the sums over some people of a set, given as members; where these are counts, without a pass."""
-        if not target.sum_shape:
-            cells = self._cells.get((number, target), lambda: self._sampled_cells(number, target))
-            inside = np.unpackbits(people.view(np.uint8)).view(bool)
-            counts = np.bincount(cells[inside & (cells >= 0)], minlength=target.n_cells)
-            return counts.reshape(target.cell_shape)
-        samples = self._samples(number)
-        words = [(len(range(size)[s]) + 63) // 64 for size, s in zip(self._sizes_of(number), samples, strict=True)]
-        question = partial(
-            CodedPartition.within,
-            number=number,
-            people=one_for_each(np.split(people, list(accumulate(words))[:-1])),
-            target=self._in_parts(target),
-            sample=one_for_each(samples),
-        )
-        return np.asarray(self.add(question, columns_of(target)))
-
-    def _sampled_cells(self, number: int, target: Target) -> NDArray[np.int32]:
-        """Return the cells of the people that are looked at."""
+    def contributions(self, number: int, target: Target) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return what each person that is looked at adds to the sums of a target."""
         here, sample = self._in_parts(target), one_for_each(self._samples(number))
-        question = partial(CodedPartition.sampled_cells, number=number, target=here, sample=sample)
-        return np.concatenate(self.collect(question, columns_of(target)))
+        question = partial(CodedPartition.contributions, number=number, target=here, sample=sample)
+        cells, terms = zip(*self.collect(question, columns_of(target)), strict=True)
+        return np.concatenate(cells), np.concatenate(terms, axis=1)
 
     def _sizes_of(self, number: int) -> list[int]:
         """Return how many people of a set are in each partition."""

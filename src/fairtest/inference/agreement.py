@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, ndtr
 from fairtest.statistics.numerics.rules import normal_quantile
 
 if TYPE_CHECKING:
-    from fairtest.inference.validate import Estimates
+    from fairtest.inference.family import Estimates
     from fairtest.types import FloatArray, IntArray, Interval
 
 AGREES = 0.9

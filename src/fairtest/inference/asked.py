@@ -47,6 +47,11 @@ class Asked:
         The outputs that the training set ranked first over everybody.
     rare
         How many outputs were not looked at because too few people have them.
+    named
+        Whether the question was there before anything was shown of these people.
+    population_set
+        The people on whom the whole population is tested at a level of its own; None where it is one hypothesis among
+        the others.
     finer
         Where a number is conditioned on: the strata of the target, and how they become those shown.
     """
@@ -63,6 +68,8 @@ class Asked:
     guided: frozenset[Context] = field(default=frozenset(), kw_only=True)
     strongest: tuple[int, ...] = field(default=(0,), kw_only=True)
     rare: int = field(default=0, kw_only=True)
+    named: bool = field(default=False, kw_only=True)
+    population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
 
     @property
@@ -95,6 +102,35 @@ class Asked:
             self.evidence[at],
             self.sign[at],
             self.outputs[at],
+            finer=self.finer,
+        )
+
+    def take(self, at: IntArray) -> Asked:
+        """Return some of the hypotheses."""
+        strata = self.strata_evidence
+        if strata is not None:
+            strata = strata.reshape(len(self.contexts), -1)[at].ravel()
+        return replace(
+            self,
+            contexts=tuple(self.contexts[i] for i in at.tolist()),
+            conditions=tuple(self.conditions[i] for i in at.tolist()),
+            evidence=self.evidence[at],
+            sign=self.sign[at],
+            outputs=self.outputs[at],
+            strata_evidence=strata,
+        )
+
+    def everybody(self) -> Asked:
+        """Return the hypothesis about the whole population alone, for a question about one output."""
+        return Asked(
+            self.question,
+            self.targets,
+            self.contexts[:1],
+            self.conditions[:1],
+            self.evidence[:1],
+            self.sign[:1],
+            self.outputs[:1],
+            title=self.title,
             finer=self.finer,
         )
 
@@ -132,5 +168,7 @@ def by_output(validated: Validated) -> Iterator[tuple[int, Validated]]:
                 contexts=validated.contexts.take(at),
                 strata=None if validated.strata is None else validated.strata.take(inner),
                 summary=validated.summary.take(at),
+                population=validated.population.take(at),
+                required=validated.required[at],
             ),
         )

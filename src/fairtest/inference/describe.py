@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
-from fairtest.data.summaries import Target, by_stratum
+from fairtest.data.summaries import Counts, Target, by_stratum
 from fairtest.data.variables import cut_variable
 from fairtest.engine.contract import Rows
 from fairtest.inference.hypotheses import merging_steps
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine
-    from fairtest.inference.validate import Estimates, Validated
+    from fairtest.inference.family import Estimates
+    from fairtest.inference.validate import Validated
     from fairtest.model.finding import Table
     from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
@@ -65,13 +66,28 @@ class Describer:
         return made
 
     def _tables(self, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
-        """Yield the table of each context, and what gives that of any of its strata."""
+        """Yield the table of each context, and what gives that of any of its strata.
+
+        The whole population may have been tested on more people than the test set; its strata never are.
+        """
+        asked = self._validated.asked
+        everybody = self._number if asked.population_set is None else asked.population_set
+        wider = everybody != self._number
+        here = self._tables_in(self._number, contexts)
+        for i, table in zip(contexts, here, strict=True):
+            if i == 0 and wider:
+                ((whole, _),) = self._tables_in(everybody, [0])
+                yield whole, table[1]
+            else:
+                yield table
+
+    def _tables_in(self, number: int, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         conditions = [self._validated.asked.conditions[i] for i in contexts]
         if self._target.summary is SummaryKind.COUNTS:
-            for counts in self._engine.tables(self._number, conditions, self._target):
+            for counts in self._engine.tables(number, conditions, self._target):
                 yield self._count_table(counts.sum(axis=0)), partial(self._stratum_counts, counts)
         else:
-            for people in self._engine.many_rows(self._number, conditions, self._target):
+            for people in self._engine.many_rows(number, conditions, self._target):
                 yield self._group_table(people), partial(self._stratum_groups, people)
 
     def _finding(
@@ -180,6 +196,9 @@ class Describer:
         if counts is None or self._question.metric.summary is not SummaryKind.COUNTS or counts.shape[2:] != (2, 2):
             return [{} for _ in contexts]
         tables = counts[list(contexts)].sum(axis=1)
+        everybody = self._validated.population
+        assert isinstance(everybody, Counts)
+        tables[[place for place, i in enumerate(contexts) if i == 0]] = everybody.counts[0].sum(axis=0)
         x1, n1, x2, n2 = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1, 0], tables[:, :, 0].sum(axis=1)
         pair = x1[:, None], n1[:, None], x2[:, None], n2[:, None]
         low, high = score.difference_interval(*pair, self.level)

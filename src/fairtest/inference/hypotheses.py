@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
-    from fairtest.inference.validate import TestSettings
+    from fairtest.inference.family import TestSettings
     from fairtest.types import IntArray
 
 
@@ -30,6 +30,19 @@ def merging_steps(finer: FinerStrata, summary: Summary, *, joint: bool) -> IntAr
     """
     steps = finer.steps_for(summary.size)
     return np.zeros_like(steps) if joint else steps
+
+
+def count_hypotheses(engine: Engine, asked: Asked, number: int, *, joint: bool) -> Summary:
+    """Return the summary of every hypothesis in a set, finer strata merged where a context has few people."""
+    summary = asked.counted(engine, number)
+    if asked.finer is None:
+        return summary
+    return asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))
+
+
+def summarize_strata(asked: Asked, summary: Summary) -> Summary:
+    """Return the strata shown as hypotheses of their own, row by row."""
+    return by_stratum(summary) if asked.finer is None else asked.finer.by_shown(summary)
 
 
 def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: TestSettings) -> Batch:
@@ -63,5 +76,4 @@ def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
                 inner = np.zeros(np.count_nonzero(at), dtype=np.int32) if finer is None else people.stratum[at]
                 yield Rows(people.protected[at], people.output[at], inner, {})
 
-    summary = by_stratum(contexts.summary) if finer is None else finer.by_shown(contexts.summary)
-    return Batch(contexts.metric, summary, fetch, contexts.seed)
+    return Batch(contexts.metric, summarize_strata(asked, contexts.summary), fetch, contexts.seed)

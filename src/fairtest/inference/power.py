@@ -7,18 +7,25 @@ effect that is larger than the critical deviate by 0.84 standard errors gets the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
+from fairtest.inference.multiplicity.weighted import EVIDENCE_SHARE, by_depth, depth_weights, pooled
 from fairtest.inference.verdict import POWER_DEVIATE
 from fairtest.statistics.numerics.rules import normal_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from fairtest.inference.multiplicity.corrections import Correction
     from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import BoolArray, FloatArray, IntArray
+
+    Procedure: TypeAlias = Callable[[FloatArray, Prior], FloatArray]
 
 FARTHEST, PRECISION = 37.0, 0.0005
 """Critical deviates are looked for up to here, so finely."""
@@ -47,6 +54,8 @@ def expected_p(evidence: FloatArray, chosen: FloatArray, share: float) -> FloatA
 def critical_p(correction: Correction, expected: FloatArray, prior: Prior, level: float, at: IntArray) -> FloatArray:
     """Return the largest two-sided p-value that confirms each hypothesis ``at`` if the others turn out as expected.
 
+    Where none is expected (NaN), the hypothesis is no member of the family.
+
     Examples
     --------
     >>> from fairtest.inference.multiplicity.corrections import corrections
@@ -55,11 +64,12 @@ def critical_p(correction: Correction, expected: FloatArray, prior: Prior, level
     >>> critical_p(corrections["holm"], np.array([1e-6, 1.0, 1.0]), prior, 0.06, first).round(3)
     array([0.02, 0.03])
     >>> critical_p(corrections["pooled"], np.array([1e-6, 1.0, 1.0]), prior, 0.06, first).round(4)
-    array([0.06, 0.06])
+    array([0.054, 0.054])
     """
-    with_others = correction.adjust(expected, prior) <= level
     if correction.name == "pooled":
-        return np.array([_critical_pooled(i, with_others, prior, level) for i in at.tolist()])
+        return _critical_above_floor(expected, prior, level, at)
+    with np.errstate(invalid="ignore"):
+        with_others = correction.adjust(expected, prior) <= level
     known: dict[object, float] = {}
     critical = np.empty(at.size)
     for place, i in enumerate(at.tolist()):
@@ -82,13 +92,49 @@ def _bisected(correction: Correction, expected: FloatArray, prior: Prior, level:
     return float(2 * special.ndtr(-high))
 
 
-def _critical_pooled(i: int, confirmed: BoolArray, prior: Prior, level: float) -> float:
-    """Return where :func:`~fairtest.inference.multiplicity.weighted.pooled` decides, once the others are confirmed.
+def _critical_above_floor(expected: FloatArray, prior: Prior, level: float, at: IntArray) -> FloatArray:
+    """Return where :func:`~fairtest.inference.multiplicity.weighted.pooled_above_floor` decides.
 
-    The pooled deviate must reach the C at which the terms of those that are left, this one among them, add up to α.
+    Either of its two procedures is enough. Both step down: a hypothesis has to hold among those that are left when all
+    others have been rejected that can be without it.
     """
-    left = ~confirmed
-    left[i] = True
+    shares = (pooled, EVIDENCE_SHARE * level), (by_depth, (1 - EVIDENCE_SHARE) * level)
+    weight = np.full(expected.size, np.nan)
+    member = np.flatnonzero(~np.isnan(expected))
+    weight[member] = depth_weights(prior.take(member))
+    first: dict[Procedure, BoolArray] = {adjust: _rejected(adjust, expected, prior, own) for adjust, own in shares}
+    critical = []
+    for i in at.tolist():
+        left = {}
+        for adjust, own in shares:
+            rejected = first[adjust]
+            if rejected[i]:  # others may have been rejected only because this one was
+                rejected = _rejected(adjust, *_without_support(i, expected, prior), own)
+            left[adjust] = ~rejected & ~np.isnan(expected)
+            left[adjust][i] = True
+        (_, by_evidence), (_, without) = shares
+        floor = without * weight[i] / weight[left[by_depth]].sum()
+        critical.append(max(_critical_pooled(i, left[pooled], prior, by_evidence), floor))
+    return np.array(critical)
+
+
+def _rejected(adjust: Procedure, p: FloatArray, prior: Prior, level: float) -> BoolArray:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(adjust(p, prior) <= level)
+
+
+def _without_support(i: int, expected: FloatArray, prior: Prior) -> tuple[FloatArray, Prior]:
+    """Return p-values and prior with nothing to speak for one hypothesis, on the test set or in its direction."""
+    p, direction = expected.copy(), prior.direction.copy()
+    p[i], direction[i] = 1.0, 0.0
+    return p, replace(prior, direction=direction)
+
+
+def _critical_pooled(i: int, left: BoolArray, prior: Prior, level: float) -> float:
+    """Return where :func:`~fairtest.inference.multiplicity.weighted.pooled` decides, this one being among those left.
+
+    The pooled deviate must reach the C at which the terms of those that are left add up to the level.
+    """
     train, test = np.sqrt(prior.share), np.sqrt(1 - prior.share)
     shift, low, high = train * prior.evidence[left], -FARTHEST, 2 * FARTHEST
     while high - low > PRECISION:

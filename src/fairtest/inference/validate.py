@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtest.data.summaries import Counts
 from fairtest.exceptions import in_question
-from fairtest.inference.hypotheses import context_batch, merging_steps, stratum_batch
-from fairtest.inference.monte_carlo import sequential_p_values
+from fairtest.inference.family import (
+    ALL_INTERVALS,
+    Estimates,
+    count_strata,
+    draw_p_values,
+    estimate_member,
+    make_member,
+    prior_of,
+)
+from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
-from fairtest.inference.multiplicity.prior import Prior
+from fairtest.inference.multiplicity.required import required_deviates
+from fairtest.inference.populations import test_populations
 from fairtest.progress import progress_of_step, silent
-from fairtest.statistics.numerics.rules import clip_p
-from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,78 +30,16 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
-    from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.inference.family import Member, TestSettings
     from fairtest.inference.multiplicity.max_t import JointNull
+    from fairtest.inference.multiplicity.prior import Prior
+    from fairtest.inference.populations import Populations
     from fairtest.metrics.batch import Batch
-    from fairtest.metrics.procedure import Procedure
     from fairtest.progress import Progress
-    from fairtest.statistics.resampling.samplers import Draws, Sampler
-    from fairtest.types import BoolArray, FloatArray, IntArray
+    from fairtest.types import FloatArray
 
-MOST_DRAWS = 1 << 17
-"""Enough where likely hypotheses are tested at larger levels than α/m."""
-ALL_DRAWS, FEWEST_DRAWS = 1 << 23, 1 << 11
-"""About how many draws from small tables, or their cost, are made in all; the fewest that each hypothesis may get."""
-HOPE, DOUBT = 10.0, 30.0
-"""By how much an asymptotic p-value may be too large, and (of a cautious method) too small."""
 STAGES = 5
 """Into so many parts validation is divided for those who want to know how far it is."""
-ALL_INTERVALS = 1000
-"""Up to this many contexts, all of them get intervals; in larger families only what is significant."""
-
-
-@dataclass(frozen=True)
-class TestSettings:
-    """How to test.
-
-    Attributes
-    ----------
-    number
-        The test set.
-    level
-        The level of the whole family.
-    stratum_people
-        Strata with fewer people are described but not tested.
-    train_share
-        The training set's share of the people of training and test set.
-    resampling
-        Whether to permute and bootstrap instead of the procedures of each metric.
-    """
-
-    __test__ = False  # not a test case, whatever its name
-
-    number: int
-    level: float
-    correction: Correction
-    stratum_people: float
-    seed: int
-    train_share: float = 0.5
-    resampling: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """What the test set says: an entry for each hypothesis, NaN where there is none."""
-
-    size: IntArray
-    effect: FloatArray
-    p_raw: FloatArray
-    p: FloatArray
-    low: FloatArray
-    high: FloatArray
-    low_single: FloatArray
-    high_single: FloatArray
-    notes: tuple[tuple[str, ...], ...]
-
-    @property
-    def tested(self) -> BoolArray:
-        """The members of the family."""
-        return ~np.isnan(self.p_raw)
-
-    def take(self, at: IntArray) -> Estimates:
-        """Return some of the entries."""
-        numbers = {name: value[at] for name, value in vars(self).items() if name != "notes"}
-        return Estimates(**numbers, notes=tuple(self.notes[i] for i in at.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +53,26 @@ class Validated:
     strata
         One estimate for each context and stratum, row by row; None without explanatory attributes.
     summary
-        The summary of each context, strata included.
+        The summary of each context in the test set, strata included.
+    population
+        That of the people on whom the whole population was tested.
+    required
+        The deviate at which each context would have been rejected.
     joint
         Whether the strata are the same in all contexts, so that hypotheses could be followed together.
+    questions
+        How many protected attributes and outputs the test set answers about: they share its level where contexts are
+        compared with each other.
     """
 
     asked: Asked
     contexts: Estimates
     strata: Estimates | None
     summary: Summary
+    population: Summary
+    required: FloatArray
     joint: bool = False
+    questions: int = 1
 
     @property
     def tested(self) -> int:
@@ -127,70 +81,60 @@ class Validated:
         return int(self.contexts.tested.sum()) + strata
 
 
-@dataclass
-class _Member:
-    """A batch on its way through the family: its raw p-values, and those of them that are drawn.
-
-    ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in. ``populations`` always
-    get an interval.
-    """
-
-    batch: Batch
-    procedure: Procedure
-    p: FloatArray
-    drawn: Draws
-    evidence: FloatArray
-    sign: FloatArray
-    n_strata: int
-    populations: IntArray | None
-
-    def open(self) -> dict[int, Sampler]:
-        """Fill in the p-values that are known without draws, and return the samplers of the others."""
-        left: dict[int, Sampler] = {}
-        for i, sampler in self.drawn.samplers().items():
-            known = sampler.exact() if isinstance(sampler, KeyedSampler) else None
-            self.p[i] = np.nan if known is None else known
-            if known is None:
-                left[i] = sampler
-        return left
-
-
 def validate(
     engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress = silent
 ) -> list[Validated]:
-    """Test all questions in all their contexts on one test set, corrected over everything tested."""
+    """Test all questions in all their contexts on one test set, corrected over everything tested.
+
+    Whole populations that have a level of their own come first: if all of them are confirmed, the contexts have the
+    level of the set; if not, what the populations leave of it.
+    """
     counting, testing, joining, drawing, measuring = (
         progress_of_step(progress, stage, STAGES) for stage in range(STAGES)
     )
     summaries = _counted(engine, asked, settings, counting)
-    family: list[_Member] = []
-    smallest = settings.level / max(sum(len(a.contexts) * a.n_strata for a in asked), 1)
+    populations = test_populations(engine, asked, settings)
+    left = populations.left_for_contexts(settings.level)
+    family: list[Member] = []
+    smallest = left / max(sum(len(a.contexts) * a.n_strata for a in asked), 1)
     for number, (a, summary) in enumerate(zip(asked, summaries, strict=True)):
         testing(number / len(asked))
         with in_question(a.title):
             whole = context_batch(engine, a, summary, settings)
-            family.append(_member(whole, smallest, settings, a.evidence, a.sign, populations=a.populations))
+            family.append(make_member(whole, smallest, settings, a))
             if a.target.strata is not None:
-                strata = stratum_batch(whole, a)
-                nothing = np.zeros(len(strata))
-                evidence = nothing if a.strata_evidence is None else a.strata_evidence
-                family.append(_member(strata, smallest, settings, evidence, nothing, a.n_strata))
+                family.append(make_member(stratum_batch(whole, a), smallest, settings, a, a.n_strata))
+    here = replace(settings, level=left)
     if settings.correction.joint:
-        null = _joint_null(engine, asked, family, settings, joining)
-        settings = replace(settings, correction=settings.correction.given(null))
-    prior = _prior(family, settings)
-    _draw(family, prior, settings, drawing)
-    estimates = iter(_estimates(family, prior, settings, measuring))
-    return [
-        Validated(
-            a,
-            next(estimates),
-            None if a.target.strata is None else next(estimates),
-            summary,
-            joint=settings.correction.joint,
-        )
-        for a, summary in zip(asked, summaries, strict=True)
-    ]
+        null = _joint_null(engine, asked, family, here, joining)
+        here = replace(here, correction=here.correction.given(null))
+    prior = prior_of(family, here)
+    draw_p_values(family, prior, here, drawing)
+    estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
+    required = iter(_required(family, prior, here))
+    validated, joint = [], settings.correction.joint
+    questions = sum(len(a.targets) for a in asked)
+    for a, summary in zip(asked, summaries, strict=True):
+        own = populations.of(a)
+        contexts, needed = next(estimates), next(required)
+        strata = None
+        if a.target.strata is not None:
+            strata, _ = next(estimates), next(required)
+        if own is None:
+            validated.append(Validated(a, contexts, strata, summary, summary, needed, joint, questions))
+        else:
+            first = _with_first(contexts, own.estimates)
+            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint, questions))
+    return validated
+
+
+def _with_first(estimates: Estimates, population: Estimates) -> Estimates:
+    """Return estimates with those of the population in the first place."""
+    numbers = {f.name for f in fields(Estimates)} - {"notes"}
+    joined: dict[str, Any] = {
+        name: np.concatenate((getattr(population, name), getattr(estimates, name)[1:])) for name in numbers
+    }
+    return Estimates(**joined, notes=(*population.notes, *estimates.notes[1:]))
 
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
@@ -200,7 +144,11 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
         strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
-        measured.append(Validated(a, _measured(whole, settings), strata, summary, settings.correction.joint))
+        measured.append(
+            Validated(
+                a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
+            )
+        )
     return measured
 
 
@@ -208,15 +156,12 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
     summaries = []
     for number, a in enumerate(asked):
         progress(number / len(asked))
-        summary = a.counted(engine, settings.number)
-        if a.finer is not None:
-            summary = a.finer.merge(summary, merging_steps(a.finer, summary, joint=settings.correction.joint))
-        summaries.append(summary)
+        summaries.append(count_hypotheses(engine, a, settings.number, joint=settings.correction.joint))
     return summaries
 
 
 def _measured(batch: Batch, settings: TestSettings) -> Estimates:
-    procedure = batch.metric.procedure_for(strata=_n_strata(batch.summary), resampling=settings.resampling)
+    procedure = batch.metric.procedure_for(strata=count_strata(batch.summary), resampling=settings.resampling)
     known = np.flatnonzero(~np.isnan(batch.effect))
     few = batch.take(known)
     low, high = (np.full(len(batch), np.nan) for _ in range(2))
@@ -229,7 +174,7 @@ def _measured(batch: Batch, settings: TestSettings) -> Estimates:
 
 
 def _joint_null(
-    engine: Engine, asked: Sequence[Asked], family: Sequence[_Member], settings: TestSettings, progress: Progress
+    engine: Engine, asked: Sequence[Asked], family: Sequence[Member], settings: TestSettings, progress: Progress
 ) -> JointNull:
     """Draw what the p-values of the family would be together if there were no association."""
     questions = [a for a in asked for _ in range(1 if a.target.strata is None else 2)]
@@ -245,103 +190,32 @@ def _joint_null(
     return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))
 
 
-def _member(
-    batch: Batch,
-    smallest: float,
+def _required(family: Sequence[Member], prior: Prior, settings: TestSettings) -> list[FloatArray]:
+    """Return the deviate at which each hypothesis would have been rejected."""
+    p = np.concatenate([member.p for member in family])
+    adjusted = settings.correction.adjust(p, prior)
+    required = required_deviates(settings.correction, p, adjusted, prior, settings.level)
+    return np.split(required, np.cumsum([len(m.p) for m in family])[:-1])
+
+
+def _estimates(
+    family: Sequence[Member],
+    prior: Prior,
+    populations: Populations,
     settings: TestSettings,
-    evidence: FloatArray,
-    sign: FloatArray,
-    n_strata: int = 0,
-    populations: IntArray | None = None,
-) -> _Member:
-    """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
-    procedure = batch.metric.procedure_for(strata=_n_strata(batch.summary), resampling=settings.resampling)
-    p, drawn = procedure.p_values(batch, smallest)
-    enough = batch.size >= (settings.stratum_people if n_strata else 0)
-    p = np.where(enough, p, np.nan)
-    return _Member(batch, procedure, p, drawn.where(enough), evidence, sign, n_strata, populations)
+    level: float,
+    progress: Progress,
+) -> list[Estimates]:
+    """Return the numbers of everything in the family; ``level`` is that of the whole set.
 
-
-def _n_strata(summary: Summary) -> int:
-    return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
-
-
-def _draw(family: Sequence[_Member], prior: Prior, settings: TestSettings, progress: Progress) -> None:
-    """Fill in the p-values that must be drawn, as finely as the decision about the family needs."""
-    if not any(member.drawn.places for member in family):
-        return
-    _drop_hopeless(family, prior, settings)
-    starts = np.cumsum([0, *(len(member.p) for member in family)])
-    drawn = [(start + i, s) for start, member in zip(starts, family, strict=False) for i, s in member.open().items()]
-    if not drawn:
-        return
-    places = np.array([place for place, _ in drawn])
-    known = np.concatenate([member.p for member in family])
-
-    def adjust(p: FloatArray) -> FloatArray:
-        everything = p[places.size :].copy()
-        everything[places] = p[: places.size]
-        adjusted = settings.correction.adjust(everything, prior)
-        return np.concatenate((adjusted[places], adjusted))
-
-    rng = np.random.default_rng(settings.seed)
-    known[places] = sequential_p_values(
-        [s for _, s in drawn],
-        fixed_p=known,
-        alpha=settings.level,
-        rng=rng,
-        adjust=adjust,
-        progress=progress,
-        **({} if len(known) <= ALL_INTERVALS else {"first": 1024, "growth": 8}),
-        most=_most_draws(sum(getattr(s, "cost", 1.0) for _, s in drawn), settings),
-    )
-    for member, p in zip(family, np.split(known, starts[1:-1]), strict=True):
-        member.p = p
-
-
-def _most_draws(cost: float, settings: TestSettings) -> int | None:
-    """Return the cap on the draws of one hypothesis, lower where one draw of each costs more."""
-    share = max(int(ALL_DRAWS / cost), FEWEST_DRAWS)
-    if settings.correction.weighted:
-        return min(share, MOST_DRAWS)
-    return None if share >= MOST_DRAWS else share
-
-
-def _drop_hopeless(family: Sequence[_Member], prior: Prior, settings: TestSettings) -> None:
-    """Spare the draws that no decision hangs on.
-
-    Hypotheses that would not be rejected even with a tenth of their asymptotic p-value, and, where the asymptotic
-    method is cautious, those that would be rejected even with thirty times it.
+    Intervals stand at what populations leave for certain, whether or not they were confirmed: an interval whose width
+    hung on that would not hold.
     """
-    starts = np.cumsum([0, *(len(member.p) for member in family)])
-    hopeful, doubtful = (np.concatenate([m.p for m in family]) for _ in range(2))
-    for start, member in zip(starts, family, strict=False):
-        places = start + np.array(member.drawn.places, dtype=int)
-        hopeful[places] = np.where(np.isnan(hopeful[places]), 1e-300, hopeful[places] / HOPE)
-        doubt = DOUBT if member.procedure.cautious else np.inf
-        doubtful[places] = np.minimum(np.nan_to_num(doubtful[places], nan=1.0) * doubt, 1.0)
-    with np.errstate(invalid="ignore"):
-        possible = settings.correction.adjust(hopeful, prior) <= settings.level
-        certain = settings.correction.adjust(doubtful, prior) <= settings.level
-    for start, member in zip(starts, family, strict=False):
-        here = slice(start, start + len(member.p))
-        member.drawn = member.drawn.where(np.isnan(member.p) | (possible[here] & ~certain[here]))
-
-
-def _prior(family: Sequence[_Member], settings: TestSettings) -> Prior:
-    """Return what the training set says of every hypothesis, and whether the test set points the same way."""
-    return Prior(
-        np.concatenate([m.evidence for m in family]),
-        np.concatenate([np.nan_to_num(m.sign * np.sign(m.batch.effect)) for m in family]),
-        settings.train_share,
-    )
-
-
-def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, progress: Progress) -> list[Estimates]:
     everything = np.concatenate([member.p for member in family])
     places = np.cumsum([len(m.p) for m in family])[:-1]
-    adjusted = np.split(settings.correction.adjust(everything, prior), places)
-    levels = np.split(settings.correction.levels(settings.level, ~np.isnan(everything), prior), places)
+    adjusted = np.split(populations.recycled(settings.correction.adjust(everything, prior)), places)
+    certain = level * (1 - populations.share if populations.answers else 1)
+    levels = np.split(settings.correction.levels(certain, ~np.isnan(everything), prior), places)
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
     for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
@@ -349,36 +223,8 @@ def _estimates(family: Sequence[_Member], prior: Prior, settings: TestSettings, 
             wanted = np.repeat(wanted, member.n_strata)
         else:
             with np.errstate(invalid="ignore"):
-                wanted = (p <= settings.level) | (len(p) <= ALL_INTERVALS)
+                wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
             wanted[member.populations] = True
         here = progress_of_step(progress, number, len(family))
-        estimates.append(_member_estimates(member, p, alpha, np.flatnonzero(wanted), settings, here))
+        estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates
-
-
-def _member_estimates(
-    member: _Member, p: FloatArray, alpha: FloatArray, wanted: IntArray, settings: TestSettings, progress: Progress
-) -> Estimates:
-    """Return the numbers of a batch; in large families, intervals only of what is significant."""
-    batch = member.batch
-    few = replace(batch.take(wanted), progress=progress_of_step(progress, 0, 2))
-    again = replace(few, progress=progress_of_step(progress, 1, 2))
-    few.progress(0.0)
-    low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
-    low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
-    again.progress(0.0)
-    low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], settings.level)
-    notes: list[tuple[str, ...]] = [()] * len(batch)
-    for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):
-        notes[i] = note
-    return Estimates(
-        size=batch.size,
-        effect=batch.effect,
-        p_raw=clip_p(member.p),
-        p=clip_p(p),
-        low=low,
-        high=high,
-        low_single=low_single,
-        high_single=high_single,
-        notes=tuple(notes),
-    )

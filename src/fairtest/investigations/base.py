@@ -70,6 +70,8 @@ class Investigation(ABC):
         self.explanatory = (*self.implied, *self.explanatory)
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
+        self.named = not source.budget.shown
+        self.answered = False
         self.training: Training | None = None
         self.results: Results | None = None
 
@@ -151,6 +153,7 @@ class Investigation(ABC):
         copied.strata = strata_variable(self.source, copied.explanatory)
         copied.questions = tuple(replace(q, strata=copied.strata) for q in self.questions)
         copied.training = copied.results = None
+        copied.named = False  # what is to be explained has been shown
         return copied
 
     def require_training(self, call: str) -> Training:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
 from fairtest.data.summaries import Counts
 from fairtest.metrics.conditional import strata_average, weighted
@@ -67,6 +68,29 @@ def evidence(summary: Counts) -> Evidence:
     return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
 
 
+def least_p(summary: Counts, growth: float) -> FloatArray:
+    """Return the probability of the most extreme table with these margins, in a set so many times as large.
+
+    Of one stratum only: the chance that chance alone puts all favourable outputs, or as many as it can, in one group.
+
+    Examples
+    --------
+    >>> least_p(Counts(np.array([[[68, 0], [0, 1]]])), 1.0).round(4)  # one person of 69
+    array(0.0145)
+    """
+    counts = summary.counts[..., 0, :, :] * growth
+    one, other = counts.sum(axis=-2)[..., 1], counts.sum(axis=-2)[..., 0]
+    favourable = counts[..., 1, :].sum(axis=-1)
+    every = _log_choose(one + other, favourable)
+    ends = (np.maximum(favourable - other, 0.0), np.minimum(one, favourable))
+    logs = [_log_choose(one, k) + _log_choose(other, favourable - k) - every for k in ends]
+    return np.asarray(np.exp(np.minimum(*logs)))
+
+
+def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
 def two_by_two(batch: Batch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return favourable outputs and people of the group, then of the reference, by stratum."""
     assert isinstance(batch.summary, Counts)
@@ -112,6 +136,7 @@ DIFF = Metric(
     effect=difference,
     bound=bound,
     evidence=evidence,
+    least_p=least_p,
     procedure=SCORE_TEST,
     influence=single_sum(_factors),
     most=1.0,

@@ -42,6 +42,9 @@ class Metric:
         From a summary and a normal quantile to a lower bound of the strength, for searching only.
     evidence
         From a summary to how surely it shows an association, for weighting hypotheses.
+    least_p
+        From a summary, and how many times as many people a test set has, to the smallest p-value that its margins
+        allow; None: not known.
     procedure, conditional
         How it is tested and gets its intervals, and how given explanatory attributes; None is the same as without.
     influence
@@ -72,6 +75,7 @@ class Metric:
     effect: Callable[..., Any]
     bound: Callable[[Any, float], FloatArray] | None = None
     evidence: Callable[[Any], Evidence] | None = None
+    least_p: Callable[[Any, float], FloatArray] | None = None
     procedure: Procedure = RESAMPLING
     conditional: Procedure | None = None
     influence: Influence | None = None

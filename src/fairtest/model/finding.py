@@ -176,6 +176,18 @@ class Tested:
     guided: bool = False
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """What is left to see among the people who are in none of the contexts shown.
+
+    ``interval`` is the single one, at the level of the test set.
+    """
+
+    size: int
+    effect: float
+    interval: Interval
+
+
 class Outcome(StrEnum):
     """What an interval says about a tolerance."""
 
@@ -229,8 +241,14 @@ class Finding:
         For two outputs and two groups: rate of the group minus rate of the reference group, everybody together
         (whatever is conditioned on), with its single interval.
     folded
-        How many other significant contexts say the same thing and are not shown: they share most of their people with
-        it, or show nothing outside it and the other findings.
+        How many other significant contexts are not shown because what they say is said by it: of the contexts shown,
+        they share most people with it.
+    inside
+        The smallest larger context that is shown too; None for most. The link is surely stronger here than in the rest
+        of that one.
+    confirmed
+        For each predicate, whether the link is surely stronger with it than among the people who meet all the others;
+        empty where that was not looked at.
     verdict
         What the simultaneous interval says about the tolerance; None where none was stated.
     notes
@@ -256,6 +274,8 @@ class Finding:
     gap_interval: Interval | None = None
     label: str | None = None
     folded: int = 0
+    inside: Context | None = None
+    confirmed: tuple[bool, ...] = ()
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)

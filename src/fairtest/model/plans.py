@@ -58,7 +58,7 @@ class PlanOption:
     help: str
     details: str
     choices: tuple[str, ...] = ()
-    paper: str | None = None
+    paper: str | float | None = None
 
 
 def _option(
@@ -68,7 +68,7 @@ def _option(
     *,
     kind: type[str] | type[int] | type[float] = str,
     choices: tuple[str, ...] = (),
-    paper: str | None = None,
+    paper: str | float | None = None,
 ) -> Any:
     """Return the field of a plan that describes itself: see :class:`PlanOption`."""
     described = {"type": kind, "help": help, "details": details or help, "choices": choices, "paper": paper}
@@ -104,7 +104,7 @@ class Plan:
         Examples
         --------
         >>> {option.name: option.default for option in TestingPlan.options()}
-        {'correction': None, 'method': 'auto', 'tolerance': None, 'preset': None}
+        {'correction': None, 'method': 'auto', 'tolerance': None, 'population_share': 0.5, 'preset': None}
         """
         return tuple(PlanOption(f.name, default=f.default, **f.metadata) for f in fields(cls))
 
@@ -246,6 +246,16 @@ class TestingPlan(Plan):
         "would take.",
         kind=float,
     )
+    population_share: float = _option(
+        0.5,
+        "The share of the level that is kept for the whole population. Default: 0.5.",
+        "The share of the level that is kept for the question over everybody, who are tested on the training set too "
+        "if the question was there before anything was shown. Groups have the rest, and all of it where every "
+        "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one "
+        "hypothesis among the others.",
+        kind=float,
+        paper=0.0,
+    )
     preset: Preset | None = _option(
         None,
         "'paper' for Algorithm 1 as written, Holm, equal shares.",
@@ -258,12 +268,23 @@ class TestingPlan(Plan):
         if self.correction is not None and self.correction not in CORRECTIONS:
             raise unknown_name("correction", self.correction, CORRECTIONS)
         super().__post_init__()
+        share = self.population_share
+        if not (_is_number(share) and 0 <= float(share) < 1):
+            raise InputError(
+                f"{the('population_share', 'of test')} must be a number from 0 up to, but not, 1, such as 0.5. "
+                f"Got {share!r} instead."
+            )
+        object.__setattr__(self, "population_share", float(share))
         tolerance = self.tolerance
-        if tolerance is not None and (isinstance(tolerance, bool) or not 0 < float(tolerance) < float("inf")):
+        if tolerance is not None and not (_is_number(tolerance) and 0 < float(tolerance) < float("inf")):
             raise InputError(
                 f"{the('tolerance')} must be a number above 0, such as 0.05 for five points (for means, in the unit of "
                 f"the output). Got {tolerance!r} instead."
             )
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
 def check_options(call: str, given: Iterable[str], known: Collection[str]) -> None:
@@ -312,6 +333,7 @@ class TestingOptions(TypedDict, total=False):
     correction: str | None
     method: Method
     tolerance: float | None
+    population_share: float | None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.hierarchy import Node
     from fairtest.types import Level
 
@@ -101,6 +101,7 @@ class Settings:
     tolerance: float | None = None
     trees: int | None = None
     attributes_per_node: int | None = None
+    population_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,15 @@ class AttributeReport:
         nodes of the guided tree.
     significant_strata, strata_shown
         Of ``significant`` and of ``reported``: the strata.
+    detectable_inside
+        A number of people, and how large an effect would have been seen with a chance of 80 % in a context that has as
+        many; None where it is not known.
+    named
+        Whether the whole population was tested on the people of the training set too.
+    everywhere
+        Whether the link is that of the whole population, and the findings differ from it.
+    elsewhere
+        What is left to see outside the findings; None where there are none, or it cannot be said.
     """
 
     name: str
@@ -205,6 +215,10 @@ class AttributeReport:
     others: tuple[Tested, ...] = ()
     significant_strata: int = 0
     strata_shown: int = 0
+    detectable_inside: tuple[int, float] | None = None
+    named: bool = False
+    everywhere: bool = False
+    elsewhere: Elsewhere | None = None
 
     @property
     def unreported(self) -> tuple[Tested, ...]:

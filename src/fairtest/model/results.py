@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtest.model.context import Context
-    from fairtest.model.finding import Finding, Tested
+    from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
     from fairtest.model.report import Report
@@ -49,6 +49,15 @@ class AttributeResult:
         What is reported, strongest first; ``population`` is the whole population.
     detectable
         How large an effect over everybody would have been seen; None where it is not known.
+    detectable_inside
+        A number of people, and how large an effect would have been seen in a context that has as many.
+    named
+        Whether the whole population was tested on the people of the training set too, because the question was there
+        before anything was shown of them.
+    everywhere
+        Whether the link is that of the whole population, and the findings differ from it.
+    elsewhere
+        What is left to see outside the findings; None where there are none, or it cannot be said.
     others
         Contexts that were tested and are no findings, as far as they are listed.
     labels, parts, rare
@@ -69,6 +78,10 @@ class AttributeResult:
     parts: Mapping[str, AttributeResult] = field(default_factory=dict)
     rare: int = 0
     others: tuple[Tested, ...] = ()
+    detectable_inside: tuple[int, float] | None = None
+    named: bool = False
+    everywhere: bool = False
+    elsewhere: Elsewhere | None = None
 
     def where_significant(self) -> SignificantContexts:
         """Return what a later question about the same contexts needs."""

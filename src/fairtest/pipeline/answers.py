@@ -11,29 +11,32 @@ from fairtest.data.summaries import Counts, Target
 from fairtest.exceptions import in_question
 from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
+from fairtest.inference.family import TestSettings
 from fairtest.inference.multiplicity.corrections import corrections
-from fairtest.inference.validate import TestSettings, validate
-from fairtest.inference.verdict import detectable, verdict
+from fairtest.inference.validate import validate
+from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
+from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import reported_metric
+from fairtest.model.finding import Elsewhere
 from fairtest.model.results import AttributeResult
 from fairtest.pipeline.search import engine_of, stratum_evidence
 from fairtest.progress import progress_of_step, silent
-from fairtest.ranking.comparing import Comparer
+from fairtest.ranking.choice import Comparison, Shown
 from fairtest.ranking.folding import fold
 from fairtest.ranking.listed import others_of
-from fairtest.ranking.reported import nearest_bound, reported, standing_out
+from fairtest.ranking.reported import nearest_bound, reported
 from fairtest.search.cuts import conditions_of
 from fairtest.search.scoring import Strength
 from fairtest.statistics.numerics.rules import normal_quantile
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.source import DataSource
-    from fairtest.engine.contract import Engine
+    from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.validate import Validated
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
@@ -42,11 +45,23 @@ if TYPE_CHECKING:
     from fairtest.progress import Progress
     from fairtest.types import BoolArray
 
+GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
+"""Round numbers of people, to say what could have been seen in a context of a usual size."""
 
-def put(source: DataSource, question: Question, found: Found, title: str = "", *, weighted: bool = True) -> Asked:
+
+def put(
+    source: DataSource,
+    question: Question,
+    found: Found,
+    title: str = "",
+    *,
+    weighted: bool = True,
+    named: bool = False,
+) -> Asked:
     """Return the hypotheses of a question as they are put to a test set.
 
-    ``weighted`` says whether anybody will ask for the evidence of the training set.
+    ``weighted`` says whether anybody will ask for the evidence of the training set, ``named`` whether the question was
+    there before anything was shown of these people.
     """
     number = len(found.contexts)
     outputs = np.zeros(number, dtype=int) if found.outputs is None else found.outputs
@@ -71,6 +86,7 @@ def put(source: DataSource, question: Question, found: Found, title: str = "", *
         guided=found.guided,
         strongest=found.strongest,
         rare=found.rare,
+        named=named,
         finer=finer,
     )
 
@@ -80,6 +96,8 @@ def answer(
 ) -> list[AttributeResult]:
     """Validate everything asked on one test set, as one family, and make the findings."""
     settings = make_settings(source, run, min_size)
+    if settings.population_share:
+        asked = [replace(a, population_set=population_set(source, a, run.number)) for a in asked]
     validated = validate(engine_of(source), asked, settings, progress_of_step(progress, 0, 2))
     describing = progress_of_step(progress, 1, 2)
     results = []
@@ -88,6 +106,17 @@ def answer(
         result_of = attribute_result if v.asked.question.labels is None else label_results
         results.append(result_of(source, v, run, here))
     return results
+
+
+def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
+    """Return the people on whom the whole population of a question is tested at a level of its own.
+
+    Everybody of the training set and this one if the question was named before anything was shown of them, else this
+    set. None for labels: which of them are tested over everybody, training decides.
+    """
+    if asked.question.labels is not None:
+        return None
+    return source.holdout.with_training(number) if asked.named else number
 
 
 def label_results(
@@ -145,6 +174,7 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         correction=corrections[run.correction],
         stratum_people=min_size * test / source.table.n_rows,
         seed=source.seed,
+        population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=run.plan.method == "resampling",
     )
@@ -160,8 +190,8 @@ def attribute_result(
         significant = estimates.p <= run.level
     describer = Describer(engine, source, run.number, run.level, validated)
     progress(0.0)
-    groups = _shown(source, validated, significant, run)
-    population, *findings = describer.findings([0, *(i for i, *_ in groups)], progress_of_step(progress, 1, 2))
+    shown = choose_shown(source, validated, significant, run)
+    population, *findings = describer.findings([0, *shown.leading], progress_of_step(progress, 1, 2))
     missing, outside = left_out(engine, run.number, asked)
     return AttributeResult(
         tested=validated.tested,
@@ -172,12 +202,41 @@ def attribute_result(
         outside=outside,
         population=_judged(population, run),
         findings=tuple(
-            _judged(replace(finding, folded=len(copies)), run)
-            for finding, (_, *copies) in zip(findings, groups, strict=True)
+            _judged(
+                replace(
+                    finding,
+                    folded=len(group) - 1,
+                    inside=None if around is None else asked.contexts[around],
+                    confirmed=confirmed,
+                ),
+                run,
+            )
+            for finding, group, around, confirmed in zip(
+                findings, shown.groups, shown.inside, shown.confirmed or ((),) * len(shown.groups), strict=True
+            )
         ),
         detectable=_detectable(validated, run.level),
-        others=others_of(engine, run.number, describer, validated, {0, *(i for i, *_ in groups)}),
+        detectable_inside=_detectable_inside(validated, run),
+        named=asked.population_set is not None and asked.population_set != run.number,
+        everywhere=shown.everywhere,
+        elsewhere=None if shown.outside is None else _elsewhere(validated, shown.outside, run),
+        others=others_of(engine, run.number, describer, validated, {0, *shown.leading}),
     )
+
+
+def _elsewhere(validated: Validated, sums: NDArray[Any], run: TestingRun) -> Elsewhere | None:
+    """Return what is left to see among people who are in none of the contexts shown."""
+    asked = validated.asked
+
+    def fetch(_: Sequence[int]) -> Iterator[Rows]:
+        raise AssertionError("intervals of sums need no people")
+
+    batch = Batch(asked.question.metric, asked.target.wrap(sums[None]), fetch, 0)
+    if np.isnan(batch.effect[0]):
+        return None
+    procedure = batch.metric.procedure_for(strata=asked.target.n_strata)
+    low, high = procedure.bounds(batch, run.level)
+    return Elsewhere(int(batch.size[0]), float(batch.effect[0]), (float(low[0]), float(high[0])))
 
 
 def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
@@ -215,6 +274,25 @@ def _detectable(validated: Validated, level: float) -> float | None:
     return detectable(validated.asked.question.metric.signed, together, single, float(normal_quantile(level)))
 
 
+def _detectable_inside(validated: Validated, run: TestingRun) -> tuple[int, float] | None:
+    """Return a usual number of people of a context, and how large an effect would have been seen there.
+
+    From the standard error over everybody: it grows as people get fewer.
+    """
+    e, asked = validated.contexts, validated.asked
+    tested = int(np.count_nonzero(e.tested[1:]))
+    bounds = float(e.low_single[0]), float(e.high_single[0])
+    if not tested or not asked.question.metric.signed or not np.isfinite(bounds).all():
+        return None
+    usual = float(np.median(e.size[1:][e.tested[1:]]))
+    people = min(GROUP_SIZES, key=lambda n: abs(np.log(n / max(usual, 1.0))))
+    share = run.plan.population_share if asked.population_set is not None else 0.0
+    level = (1 - share) * run.level / max(validated.tested, 1)
+    error = (bounds[1] - bounds[0]) / 2 / float(normal_quantile(run.level))
+    size = (float(normal_quantile(level)) + POWER_DEVIATE) * error * np.sqrt(e.size[0] / people)
+    return people, float(size)
+
+
 def _significant_strata(validated: Validated, level: float) -> int:
     if validated.strata is None:
         return 0
@@ -222,38 +300,33 @@ def _significant_strata(validated: Validated, level: float) -> int:
         return int(np.count_nonzero(validated.strata.p <= level))
 
 
-def _shown(source: DataSource, validated: Validated, significant: BoolArray, run: TestingRun) -> list[list[int]]:
-    """Return the contexts to report, strongest first, each with those that say the same thing.
+def choose_shown(source: DataSource, validated: Validated, significant: BoolArray, run: TestingRun) -> Shown:
+    """Return the contexts to show.
 
-    Ranked by the single interval, in the paper's preset by the simultaneous one, and there nothing else is left out.
+    In the paper's preset, all that are stronger than the larger ones around them, by the simultaneous intervals. So
+    too, by the single ones and without near-copies, for a metric of which it is not known how surely contexts differ.
     """
     engine = engine_of(source)
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
     paper = run.plan.preset == "paper"
-    low, high = (e.low, e.high) if paper else (e.low_single, e.high_single)
-    bound = nearest_bound(low, high, metric.strength)
-    sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))
-    size = e.size.astype(float)
-    ranked = reported(asked.contexts, significant, sign, bound, size)
-    if paper or not ranked:
-        return [[i] for i in ranked]
-    shows = None
-    if metric.evidence is not None:
+    if not paper and metric.evidence is not None:
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
-        known = {i: asked.conditions[i] for i in (0, *np.flatnonzero(significant).tolist())}
+        known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
-        counted = summary.counts[list(known)] if isinstance(summary, Counts) and target is asked.target else None
-        comparer = Comparer(engine, run.number, target, Strength(metric, "bound"), known, counted)
-        ranked = standing_out(ranked, asked.contexts, significant, sign, size, comparer.stronger)
-
-        def shows(i: int, people: NDArray[np.uint64]) -> bool:
-            here = sign[ranked[i]]
-            everywhere = bool(significant[0]) and here == sign[0]
-            return comparer.shows(people, here if metric.signed else 0, run.level, beyond=everywhere)
-
-    members = engine.members(run.number, [asked.conditions[i] for i in ranked])
-    groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked], shows)
-    return [[ranked[i] for i in group] for group in groups]
+        counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None
+        comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
+        # what is promised of comparisons holds for everything that the set answers, so that its level is divided
+        level = run.level / validated.questions
+        shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))
+        return shown if target is asked.target else replace(shown, outside=None)
+    bound = nearest_bound(*((e.low, e.high) if paper else (e.low_single, e.high_single)), metric.strength)
+    sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))
+    ranked = reported(asked.contexts, significant, sign, bound, e.size.astype(float))
+    groups = [[i] for i in range(len(ranked))]
+    if ranked and not paper:
+        members = engine.members(run.number, [asked.conditions[i] for i in ranked])
+        groups = fold([asked.contexts[i] for i in ranked], members, sign[ranked], bound[ranked])
+    return Shown(tuple(tuple(ranked[i] for i in group) for group in groups), (None,) * len(groups))

@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.inference.validate import TestSettings, Validated
+    from fairtest.inference.family import TestSettings
+    from fairtest.inference.multiplicity.corrections import Correction
+    from fairtest.inference.validate import Validated
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.context import Context
     from fairtest.model.found import Found
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
 
 FIRST_SET = 1
+STRATUM_DEPTH = 1_000
+"""Strata are a depth of their own where levels are divided by depth, as in the test."""
 COPIES = 10
 """How many contexts are looked at for each one shown: most are near-copies of others."""
 
@@ -73,6 +77,8 @@ class Prospects:
         How many contexts would be tested, the population included; for Discovery, labels times contexts.
     hypotheses
         How many hypotheses the test set would be asked together, those of the other questions included.
+    population_share
+        The share of the level that whole populations have for themselves; 0 where they are tested among the others.
     """
 
     question: Question
@@ -80,6 +86,7 @@ class Prospects:
     proposed: int
     hypotheses: int
     shown: tuple[Prospect, ...]
+    population_share: float = 0.0
 
     @property
     def left(self) -> int:
@@ -87,31 +94,43 @@ class Prospects:
         return self.proposed - len(self.shown) - sum(p.copies for p in self.shown)
 
 
-def prospects(investigation: Investigation, correction: str | None = None, most: int = 40) -> list[Prospects]:
+def prospects(
+    investigation: Investigation,
+    correction: str | None = None,
+    most: int = 40,
+    population_share: float | None = None,
+) -> list[Prospects]:
     """Return what training found for each question of an investigation, and what its test could confirm.
+
+    Who has seen this may choose what to test by it. So from here on the whole population of this investigation, and of
+    those made later on the same source, is tested on the test set alone.
 
     Parameters
     ----------
-    correction
-        The one that the test will use; by default the usual one.
+    correction, population_share
+        Those that the test will use; by default the usual ones.
     most
         How many contexts to look at besides everybody.
     """
     source = investigation.source
     training = investigation.require_training("prospects")
-    plan = TestingPlan.of({"correction": correction, "preset": training.plan.preset})
+    plan = TestingPlan.of(
+        {"correction": correction, "population_share": population_share, "preset": training.plan.preset}
+    )
     chosen = choose_correction(plan, split=source.split)
     run = TestingRun(plan, FIRST_SET, source.level, chosen.name)
     settings = replace(make_settings(source, run, training.plan.min_size), number=TRAIN)
     pairs = list(zip(investigation.questions, training.found, strict=True))
-    prior, expected, starts = _family(investigation, pairs, settings.train_share)
+    levels = Levels.of(investigation, settings)
+    prior, expected, starts = _family(investigation, pairs, settings.train_share, own=levels.populations > 0)
+    hypotheses = int(np.count_nonzero(~np.isnan(expected))) + levels.populations
     found = []
     for (question, all_found), start in zip(pairs, starts, strict=True):
         groups = _strongest(source, all_found, most)
         at = np.array([group[0] for group in groups], dtype=np.int64)
         some = put(source, question, all_found.take(at))
         measured = measure(engine_of(source), [some], settings)[0]
-        allowed = critical_p(chosen, expected, prior, settings.level, start + at)
+        allowed = levels.critical(chosen, expected, prior, start + at, at)
         sizes = _detectable(measured, allowed, settings)
         sizes[~(sizes < question.metric.most)] = np.nan
         shown = (
@@ -134,32 +153,82 @@ def prospects(investigation: Investigation, correction: str | None = None, most:
                 strict=True,
             )
         )
-        found.append(Prospects(question, all_found.looked_at, len(all_found.contexts), expected.size, tuple(shown)))
+        found.append(
+            Prospects(
+                question,
+                all_found.looked_at,
+                len(all_found.contexts),
+                hypotheses,
+                tuple(shown),
+                settings.population_share if levels.populations else 0.0,
+            )
+        )
+    investigation.named = False  # whether it is tested may be decided by what is shown here
+    source.budget.mark_shown()
     return found
 
 
+@dataclass(frozen=True)
+class Levels:
+    """How the level of the test set is divided: ``populations`` whole populations share the first, contexts the other.
+
+    Where no population has a level of its own, they are members of the family of contexts.
+    """
+
+    population: float
+    contexts: float
+    populations: int
+
+    @classmethod
+    def of(cls, investigation: Investigation, settings: TestSettings) -> Levels:
+        """Return the levels for the questions of an investigation; labels have no population of their own."""
+        share, own = settings.population_share, sum(q.labels is None for q in investigation.questions)
+        if not share or not own:
+            return cls(0.0, settings.level, 0)
+        return cls(share * settings.level, (1 - share) * settings.level, own)
+
+    def critical(
+        self, correction: Correction, expected: FloatArray, prior: Prior, at: IntArray, contexts: IntArray
+    ) -> FloatArray:
+        """Return the critical p-values of hypotheses ``at`` places of the family: ``contexts`` of their question."""
+        if not self.populations:
+            return critical_p(correction, expected, prior, self.contexts, at)
+        critical = np.full(at.size, self.population / self.populations)
+        inside = contexts > 0
+        critical[inside] = critical_p(correction, expected, prior, self.contexts, at[inside])
+        return critical
+
+
 def _family(
-    investigation: Investigation, pairs: Sequence[tuple[Question, Found]], share: float
+    investigation: Investigation, pairs: Sequence[tuple[Question, Found]], share: float, *, own: bool
 ) -> tuple[Prior, FloatArray, list[int]]:
-    """Return what is known of all hypotheses, the p-values to expect, and where those of each question begin."""
-    evidence, directed, chosen, starts, begin = [], [], [], [], 0
+    """Return what is known of all hypotheses, the p-values to expect, and where those of each question begin.
+
+    Whole populations with a level of their own are no members: nothing is expected of them (NaN).
+    """
+    evidence, directed, chosen, depth, starts, begin = [], [], [], [], [], 0
     for question, found in pairs:
         starts.append(begin)
-        picked = [found.looked_at if len(context) else 1 for context in found.contexts]
-        parts = [(found.evidence, found.sign != 0, np.array(picked))]
+        depths = np.array([len(context) for context in found.contexts])
+        parts = [(found.evidence, found.sign != 0, np.where(depths, found.looked_at, 1), depths)]
         if question.strata is not None:
             strata = put(investigation.source, question, found).strata_evidence
             number = len(found.contexts) * len(question.strata.levels)
             known = np.zeros(number) if strata is None else np.asarray(strata).ravel()
-            parts.append((known, np.zeros(number, dtype=bool), np.full(number, max(found.looked_at, 1))))
-        for known, has_sign, of in parts:
+            of_all = np.full(number, max(found.looked_at, 1))
+            parts.append((known, np.zeros(number, dtype=bool), of_all, np.full(number, STRATUM_DEPTH)))
+        for known, has_sign, of, how_deep in parts:
             evidence.append(np.nan_to_num(known))
             directed.append(has_sign)
             chosen.append(of)
+            depth.append(how_deep)
             begin += known.size
     known = np.concatenate(evidence)
-    prior = Prior(known, np.concatenate(directed).astype(float), share)
-    return prior, expected_p(known, np.concatenate(chosen), share), starts
+    prior = Prior(known, np.concatenate(directed).astype(float), share, np.concatenate(depth))
+    expected = expected_p(known, np.concatenate(chosen), share)
+    if own:
+        expected[starts] = np.nan
+    return prior, expected, starts
 
 
 def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:

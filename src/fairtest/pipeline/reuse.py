@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.inference.agreement import Answer, Expected
     from fairtest.inference.asked import Asked
+    from fairtest.inference.family import TestSettings
     from fairtest.inference.multiplicity.corrections import Correction
-    from fairtest.inference.validate import TestSettings, Validated
+    from fairtest.inference.validate import Validated
     from fairtest.model.finding import Finding
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingRun

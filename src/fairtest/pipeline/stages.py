@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError, argument, in_question
+from fairtest.inference.consult import consult_training
 from fairtest.investigations.batch import check_trained_together, title_in
 from fairtest.investigations.roles import names_of
 from fairtest.model.plans import WIDEST, TestingRun, TrainingRun
@@ -25,7 +26,7 @@ from fairtest.pipeline.choices import (
     plan_without_split,
 )
 from fairtest.pipeline.reuse import answer_from_reused_set, check_reusable, make_short_list
-from fairtest.pipeline.search import ask_again, find_contexts, without
+from fairtest.pipeline.search import ask_again, engine_of, find_contexts, without
 from fairtest.progress import as_stage_progress, progress_of_stage
 from fairtest.reporting.assemble import assemble
 
@@ -79,10 +80,18 @@ def validate_batch(
             make_short_list(source, found) if source.reuse else found,
             title_in(batch, investigation),
             weighted=correction.weighted,
+            # which of the questions that were answered is asked again may be decided by the answers
+            named=investigation.named and not investigation.answered,
         )
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
     ]
+    if not source.reuse and plan.preset != "paper":
+        train, test = source.holdout.sizes[:2]
+        engine, growth = engine_of(source), test / train
+        asked = [
+            consult_training(engine, a, level=source.level, growth=growth, weighted=correction.weighted) for a in asked
+        ]
     testing = progress_of_stage(progress, f"testing {sum(len(a.contexts) for a in asked):,} contexts")
     testing(0.0)
     min_size = trainings[0].plan.min_size
@@ -98,6 +107,7 @@ def validate_batch(
         results = _divide_answers(batch, trainings, run, answers)
         # inside the draw: a workspace spends the set by storing what it answered, before anybody sees it
         source.budget.keep(number, (_answered(i, each) for i, each in zip(batch, results, strict=True)))
+    source.budget.mark_shown()
     return results
 
 

@@ -1,4 +1,4 @@
-"""Which findings say the same thing: near-copies of a stronger one, and its shadows."""
+"""Which contexts say the same thing: near-copies of a stronger one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -27,14 +27,11 @@ def fold(
     members: People,
     sign: FloatArray,
     bound: FloatArray,
-    shows: Callable[[int, People], bool] | None = None,
 ) -> list[list[int]]:
     """Return groups of contexts that say the same thing, strongest first, each led by the one to show.
 
     Of contexts that hold nearly the same people the one with the fewest predicates is shown, if it is nearly as
-    strong as the strongest. A context that overlaps stronger ones joins the one it shares most people with, unless
-    the people it does not share with any of them show the association too: otherwise it is their shadow. Leaving out
-    some of the rejected hypotheses keeps the guarantee for those that are shown.
+    strong as the strongest. Leaving out some of the rejected hypotheses keeps the guarantee for those that are shown.
 
     Parameters
     ----------
@@ -44,9 +41,6 @@ def fold(
         Who is in each context: a bit for each person.
     sign
         The direction of each effect; contexts of different direction are no copies.
-    shows
-        Whether the association of a context shows among some of its people. None shows every context that is no
-        near-copy.
     """
     size = np.bitwise_count(members).sum(axis=1)
     kept: list[list[int]] = []
@@ -56,8 +50,6 @@ def fold(
         alike = shared / np.maximum(size[leaders] + size[i] - shared, 1)
         if alike.size and alike.max() > NEAR_COPY:
             _group_of(leaders[int(alike.argmax())], kept).append(i)
-        elif shows is not None and shared.any() and not shows(i, _outside(members, i, leaders)):
-            _group_of(leaders[int(shared.argmax())], kept).append(i)
         else:
             kept.append([i])
     near: list[BoolArray] = [_near_copies(members[group], size[group]) for group in kept]
@@ -67,11 +59,6 @@ def fold(
 
 def _group_of(leader: int, groups: Sequence[list[int]]) -> list[int]:
     return next(group for group in groups if group[0] == leader)
-
-
-def _outside(members: People, i: int, leaders: Sequence[int]) -> People:
-    """Return the people of a context who are in none of the leading ones."""
-    return np.asarray(members[i] & ~np.bitwise_or.reduce(members[leaders], axis=0))
 
 
 def _near_copies(members: People, size: FloatArray) -> BoolArray:

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.inference.multiplicity.corrections import benjamini_hochberg
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.model.context import Context
-    from fairtest.types import BoolArray, FloatArray, IntArray
-
-    Stronger = Callable[[IntArray, IntArray], FloatArray]
-
-VISIBLE = 0.05
-"""A context stands out from a larger one if a difference like that between it and the rest of the larger one would
-come about by chance this often. From the whole population: if this holds for the share of those that stand out."""
+    from fairtest.types import BoolArray, FloatArray
 
 
 def nearest_bound(low: FloatArray, high: FloatArray, strength: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -59,46 +51,6 @@ def reported(
 
     kept = [i for i in np.flatnonzero(significant).tolist() if len(contexts[i]) and not surpassed(i)]
     return sorted(kept, key=lambda i: (-round(float(bound[i]), 12), -size[i], str(contexts[i])))
-
-
-def standing_out(
-    ranked: Sequence[int],
-    contexts: Sequence[Context],
-    significant: BoolArray,
-    sign: FloatArray,
-    size: FloatArray,
-    stronger: Stronger,
-) -> list[int]:
-    """Return those of the contexts to report that visibly differ from the larger ones around them.
-
-    Among thousands of contexts some look stronger than the population by luck. Where the population shows the
-    association too, a context is kept if it differs from everybody else at a level that leaves few such (the procedure
-    of Benjamini and Hochberg over all that is significant); and from the largest to the smallest, each must differ
-    from the rest of every larger one that is kept. Contexts whose association turns the other way are not compared.
-
-    Parameters
-    ----------
-    ranked
-        Positions of the contexts to report: see :func:`reported`.
-    stronger
-        From positions of contexts and of larger ones that contain them to the p-values of "no stronger than in the
-        rest of the larger one"; NaN where there is nothing to compare with.
-    """
-    apart = set(ranked)
-    if significant[0]:
-        others = np.array([i for i in np.flatnonzero(significant) if i and sign[i] == sign[0]], dtype=int)
-        lucky = others[benjamini_hochberg(stronger(others, np.zeros_like(others))) > VISIBLE]
-        apart -= set(lucky.tolist())
-    left = sorted((i for i in ranked if i in apart), key=lambda i: (-size[i], str(contexts[i])))
-    containers = _containers(contexts, left)
-    pairs = [(i, j) for i in left for j in containers(i) if sign[i] == sign[j]]
-    inner, outer = np.array(pairs, dtype=int).reshape(-1, 2).T
-    hidden = {pair for pair, p in zip(pairs, stronger(inner, outer).tolist(), strict=True) if p > VISIBLE}
-    kept: set[int] = set()
-    for i in left:
-        if not any((i, j) in hidden for j in kept):
-            kept.add(i)
-    return [i for i in ranked if i in kept]
 
 
 def _containers(contexts: Sequence[Context], among: Sequence[int]) -> Callable[[int], Iterator[int]]:

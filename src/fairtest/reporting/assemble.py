@@ -10,22 +10,25 @@ import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
-from fairtest.metrics.choice import scale_for
 from fairtest.model.report import (
     AttributeReport,
     DataInfo,
     Report,
     Settings,
 )
+from fairtest.reporting.words.everybody import detectable_note, sign_note
 from fairtest.reporting.words.sentences import is_clear, sentence, tolerance_words
 from fairtest.reporting.words.simpson import simpson_note
 from fairtest.types import Kind
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
+    from fairtest.model.names import Names
     from fairtest.model.results import AttributeResult, Results
     from fairtest.types import Level
 
@@ -76,7 +79,7 @@ def _how_favourable_is_known(investigation: Investigation) -> str:
 def _attribute(
     investigation: Investigation, question: Question, found: AttributeResult, looked_at: int, results: Results
 ) -> AttributeReport:
-    level = results.test.level
+    level, settings = results.test.level, _settings(investigation, results)
     protected = question.protected
     names, given = investigation.names, strata_names(investigation.strata)
 
@@ -100,8 +103,12 @@ def _attribute(
         significant=len(found.significant_contexts) + found.significant_strata,
         reported=sum(f.significant for f in shown) + shown_strata,
         left_out=found.left_out,
-        population=add_words(found.population, *_detectable_notes(found, question)),
-        findings=tuple(add_words(f) for f in found.findings),
+        population=add_words(
+            found.population,
+            *sign_note(settings, found.population),
+            *_detectable_notes(found, names),
+        ),
+        findings=tuple(add_words(f) for f in _in_order(found.findings)),
         detectable=found.detectable,
         outside=found.outside,
         labels=tuple(add_words(f) for f in found.labels),
@@ -109,17 +116,31 @@ def _attribute(
         others=found.others,
         significant_strata=found.significant_strata,
         strata_shown=shown_strata,
+        detectable_inside=found.detectable_inside,
+        named=found.named,
+        everywhere=found.everywhere,
+        elsewhere=found.elsewhere,
     )
 
 
-def _detectable_notes(found: AttributeResult, question: Question) -> tuple[str, ...]:
-    """Return how large an effect over everybody would have been seen; nothing where one was found."""
-    if found.detectable is None or found.significant_contexts:
-        return ()
-    shown = scale_for(found.population.metric, found.population.effect).size(found.detectable)
-    if question.metric.signed:
-        return (f"A link of about {shown} over everybody would have been seen with a chance of 80 %.",)
-    return (f"A link above {shown} over everybody is ruled out at this confidence.",)
+def _detectable_notes(found: AttributeResult, names: Names) -> tuple[str, ...]:
+    """Return how large an effect would have been seen: over everybody if none was, in groups if none is shown."""
+    inside = None if any(len(f.context) for f in found.findings) else found.detectable_inside
+    return detectable_note(found.population, found.detectable, inside, names)
+
+
+def _in_order(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return findings as they are read: each followed by those inside it, otherwise as they came."""
+
+    def below(around: Finding) -> Iterator[Finding]:
+        yield around
+        for finding in findings:
+            if finding.inside is not None and (finding.label, finding.inside) == (around.label, around.context):
+                yield from below(finding)
+
+    shown = {(finding.label, finding.context) for finding in findings}
+    tops = (f for f in findings if f.inside is None or (f.label, f.inside) not in shown)
+    return tuple(finding for top in tops for finding in below(top))
 
 
 def _data(investigation: Investigation, number: int) -> DataInfo:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data import registry
-from fairtest.data.holdout import Budget
+from fairtest.data.holdout import Budget, product_level
 from fairtest.exceptions import BudgetExhausted
 from fairtest.version import __version__
 from fairtest.workspace.codec import pack
@@ -64,6 +64,27 @@ class LedgerBudget(Budget):
     def left(self) -> int:
         """How many test sets have not been spent."""
         return self.size - len(self._ledger.spent())
+
+    @property
+    def shown(self) -> bool:
+        """Whether anything was shown of these people, by any process: see :class:`~fairtest.data.holdout.Budget`.
+
+        What the registry knows counts too, such as an audit of the same people without this workspace. In a workspace
+        that was made before, it is not known whether proposals of training have been shown: they may have been.
+        """
+        if self._setup.levels == "product" or self._ledger.shown():
+            return True
+        return registry.was_shown(self._setup.fingerprint, besides=self._setup.id)
+
+    def mark_shown(self) -> None:
+        """Note that something is shown from here on; a run that is stored says so itself."""
+        if not self._ledger.shown():
+            self._ledger.mark_shown(now(), _storable(self._caller.command))
+            registry.note_shown(self._setup.fingerprint, self._setup.rows)
+
+    def level_of_set(self, conf: float) -> float:
+        """Return the level of each test set, by the rule that the workspace was made with."""
+        return product_level(conf, self.size) if self._setup.levels == "product" else super().level_of_set(conf)
 
     def check(self) -> None:
         """Raise if there is no test set left to draw, or its answer could not be stored."""

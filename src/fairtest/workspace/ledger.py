@@ -44,6 +44,10 @@ class Setup:
         How the file is read: ``missing``, ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
     declared
         What was said about columns: their kinds, ``favourable``, ``reference``, and words for them.
+    levels
+        How the levels of the test sets make up that of all of them: ``"sum"``, (1 − conf)/budget each, or
+        ``"product"``, 1 − conf^(1/budget) each, in workspaces that were made before whole populations were tested on
+        the people of the training set too; there they are tested on the test set alone.
     """
 
     id: str
@@ -63,6 +67,7 @@ class Setup:
     preset: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     declared: Mapping[str, Any] = field(default_factory=dict)
+    levels: str = "sum"
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,12 @@ class Ledger(Protocol):
 
     def runs(self) -> tuple[Run, ...]:
         """Return what has been asked, in the order in which it was answered."""
+
+    def shown(self) -> bool:
+        """Whether anything was shown of the people: what a test set answered, or what training proposes."""
+
+    def mark_shown(self, when: str, command: str) -> None:
+        """Note that what training proposes is shown from here on, and by which command; nothing where it was before."""
 
     def reports(self, number: int) -> tuple[StoredReport, ...]:
         """Return the reports of a run; nothing where there is no such run."""

@@ -7,7 +7,8 @@ CREATE TABLE workspace (
     name TEXT NOT NULL, rows INTEGER NOT NULL, path TEXT, beside TEXT,
     fingerprint TEXT NOT NULL, in_order TEXT NOT NULL,
     budget INTEGER NOT NULL CHECK (budget >= 1), conf REAL NOT NULL, train_size REAL NOT NULL, seed TEXT NOT NULL,
-    split INTEGER NOT NULL, preset TEXT, reading TEXT NOT NULL, declared TEXT NOT NULL
+    split INTEGER NOT NULL, preset TEXT, reading TEXT NOT NULL, declared TEXT NOT NULL,
+    levels TEXT NOT NULL CHECK (levels IN ('sum', 'product'))
 )
 
 CREATE TABLE run (

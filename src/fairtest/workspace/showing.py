@@ -51,8 +51,11 @@ class EarlierReport:
 
 
 def read_report(stored: StoredReport, version: str) -> Report | EarlierReport:
-    """Return a report that shows itself as it did; that of another version as it was stored, byte for byte."""
+    """Return a report that shows itself as it did; one that would not, as it was stored, byte for byte.
+
+    That is one of another version, or of an earlier state of this one that had fewer things to say.
+    """
     if version != __version__:
         return EarlierReport(stored, version)
     report: Report = unpack(stored.document)
-    return report
+    return report if report.to_json() == stored.json else EarlierReport(stored, version)

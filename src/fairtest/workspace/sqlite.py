@@ -1,7 +1,8 @@
 """The ledger in one SQLite file.
 
-The tables are those of ``schema.sql``. Its version is ``PRAGMA user_version``; 2 differs from 1 in how the JSON names
-classes only: see ``codec.py``.
+The tables are those of ``schema.sql`` and ``shown.sql``. Its version is ``PRAGMA user_version``; 2 differs from 1 in
+how the JSON names classes only: see ``codec.py``. 3 has ``workspace.levels`` and the table ``shown`` besides. An older
+file is read as it is, and becomes one of version 3 when something is stored in it: nothing in it is changed or lost.
 
 ``workspace``
     One row, the fields of :class:`~fairtest.workspace.ledger.Setup`; ``reading`` and ``declared`` are JSON.
@@ -11,8 +12,11 @@ classes only: see ``codec.py``.
     The reports of a run by ``place``: the headline; ``question``, ``told`` and ``document`` as JSON; the report as it
     is shown, ``json``, ``text`` and ``html``. All of these but the question are compressed by zlib.
 
+``shown``
+    One row for each time that what training proposes was shown before any answer was: when, and the command.
+
 Triggers keep the promises against mistakes of any program: a run has a number within the budget, and neither the
-workspace's row nor a run nor a report is ever changed or removed.
+workspace's row nor a run nor a report nor what was shown is ever changed or removed.
 
 A connection is opened for each transaction and closed after it, so that threads, forked processes and long
 computations never share or hold one. The journal is SQLite's rollback journal: one file, and nothing beside it
@@ -40,9 +44,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 FILE = "workspace.sqlite"
-VERSION = 2
+VERSION = 3
 OLDEST = 1
 """The versions that are read and written to; the first report of this FairTest makes a workspace one of its version."""
+LEVELS_SINCE = 3
+"""Since this version a workspace says how the levels of its test sets make up that of all …"""
+LEVELS_BEFORE = "product"
+"""… which was so before."""
 PATIENCE = 60
 """How many seconds to wait for another process's transaction; they take milliseconds."""
 
@@ -60,7 +68,7 @@ class SQLiteLedger:
         with ledger._transaction("rwc") as database:
             if _version(database) == 0:
                 # one by one: sqlite3's executescript would commit in between
-                for statement in Path(__file__).with_name("schema.sql").read_text("utf-8").split("\n\n"):
+                for statement in (*_statements("schema.sql"), *_statements("shown.sql")):
                     database.execute(statement)
                 database.execute(f"INSERT INTO workspace VALUES (1, {_marks(len(fields(Setup)))})", _setup_row(setup))
                 database.execute(f"PRAGMA user_version = {VERSION}")
@@ -108,10 +116,12 @@ class SQLiteLedger:
 
     def setup(self) -> Setup:
         """Return what the workspace is about."""
-        names = ", ".join(f.name for f in fields(Setup))
+        names = [f.name for f in fields(Setup)]
         with self._transaction() as database:
-            row = database.execute(f"SELECT {names} FROM workspace").fetchone()
-        stored = Setup(*row)
+            if _version(database) < LEVELS_SINCE:
+                names.remove("levels")
+            row = database.execute(f"SELECT {', '.join(names)} FROM workspace").fetchone()
+        stored = Setup(**({"levels": LEVELS_BEFORE} | dict(zip(names, row, strict=True))))
         return replace(
             stored,
             seed=int(stored.seed),
@@ -135,6 +145,20 @@ class SQLiteLedger:
                 lines.setdefault(number, []).append(Headline(*headline))
             rows = database.execute("SELECT number, started, finished, command, version FROM run ORDER BY place")
             return tuple(replace(Run(*row), reports=tuple(lines.get(row[0], ()))) for row in rows)
+
+    def shown(self) -> bool:
+        """Whether anything was shown of the people: what a test set answered, or what training proposes."""
+        with self._transaction() as database:
+            return _shown(database)
+
+    def mark_shown(self, when: str, command: str) -> None:
+        """Note that what training proposes is shown from here on; a file that has it noted need not be writable."""
+        if self.shown():
+            return
+        with self._transaction("rw") as database:
+            _migrate(database)
+            if not _shown(database):
+                database.execute("INSERT INTO shown VALUES (?, ?)", (when, command))
 
     def reports(self, number: int) -> tuple[StoredReport, ...]:
         """Return the reports of a run; nothing where there is no such run."""
@@ -166,7 +190,7 @@ class SQLiteLedger:
             )
             database.executemany(f"INSERT INTO report VALUES ({_marks(13)})", rows)
             # what was stored just now has tags, which a FairTest that knows version 1 alone could not read
-            database.execute(f"PRAGMA user_version = {VERSION}")
+            _migrate(database)
 
     @contextmanager
     def _transaction(self, mode: str = "r") -> Iterator[sqlite3.Connection]:
@@ -205,7 +229,8 @@ class SQLiteLedger:
 
     def _not_writable(self) -> InputError:
         return InputError(
-            f"The workspace {str(self.folder)!r} cannot be written to, and a test set is spent by storing its report. "
+            f"The workspace {str(self.folder)!r} cannot be written to, and what is shown of its people is stored "
+            "first. "
             "Change the permissions of the folder, or make another workspace."
         )
 
@@ -223,6 +248,25 @@ def is_workspace(folder: Path) -> bool:
     """
     file = folder / FILE
     return file.is_file() and file.stat().st_size > 0
+
+
+def _statements(file: str) -> list[str]:
+    """Return the statements of a file of SQL, which are parted by empty lines."""
+    return Path(__file__).with_name(file).read_text("utf-8").split("\n\n")
+
+
+def _migrate(database: sqlite3.Connection) -> None:
+    """Make a file one of this version, within a transaction: tables and columns are added, nothing is changed."""
+    if _version(database) < LEVELS_SINCE:
+        database.execute(f"ALTER TABLE workspace ADD COLUMN levels TEXT NOT NULL DEFAULT '{LEVELS_BEFORE}'")
+        for statement in _statements("shown.sql"):
+            database.execute(statement)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _shown(database: sqlite3.Connection) -> bool:
+    tables = ("run", "shown") if _version(database) >= LEVELS_SINCE else ("run",)
+    return any(database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
 
 
 def _version(database: sqlite3.Connection) -> int:

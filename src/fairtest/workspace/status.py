@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Status:
-    """The data, the budget and past runs of a workspace; prints as text."""
+    """The data, the budget and past runs of a workspace; prints as text.
+
+    ``shown`` says whether anything was shown of the people: proposals of training, or an answer.
+    """
 
     path: str
     setup: Setup
     runs: tuple[Run, ...]
+    shown: bool = False
 
     @property
     def spent(self) -> tuple[int, ...]:
@@ -40,6 +44,16 @@ class Status:
         yield f"  split    {_split(setup)}; seed {setup.seed}, confidence {setup.conf:g}"
         sets = "1 test set" if setup.budget == 1 else f"{setup.budget} test sets"
         yield f"  budget   {sets}: {len(self.runs)} spent, {self.left} left"
+        if self.left and setup.levels == "product":
+            yield (
+                f"  rule     that of the version it was made by: each test set has the level 1 − {setup.conf:g}^"
+                f"(1/{setup.budget}), and everybody means everybody in it"
+            )
+        elif self.left and self.shown and not self.runs:
+            yield (
+                "  shown    what training proposes: questions from now on are put to the test set alone, also those "
+                "about everybody"
+            )
         yield ""
         yield "Runs, each with the number of its test set:" if self.runs else "No run yet: nothing has been spent."
         for run in self.runs:

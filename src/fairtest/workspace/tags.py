@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.model.context import Context, Op, Predicate
-from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Outcome, Stratum, Tested, Verdict
+from fairtest.model.finding import (
+    CountTable,
+    Elsewhere,
+    Finding,
+    Group,
+    GroupTable,
+    Line,
+    Outcome,
+    Stratum,
+    Tested,
+    Verdict,
+)
 from fairtest.model.names import Names, OutcomeWords
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.model.report import (
@@ -39,6 +50,7 @@ TAGS: Mapping[str, type] = {
     "names": Names,
     "outcome-words": OutcomeWords,
     "attribute": AttributeReport,
+    "elsewhere": Elsewhere,
     "finding": Finding,
     "stratum": Stratum,
     "tested": Tested,

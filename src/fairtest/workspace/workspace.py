@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fairtest.data.fingerprint import fingerprint_in_order
-from fairtest.data.registry import said_elsewhere
+from fairtest.data.registry import said_elsewhere, was_shown
 from fairtest.data.source import DataSource, warn_if_known
 from fairtest.exceptions import InputError, UsageError
 from fairtest.pipeline.stages import explain_answer
@@ -42,6 +42,11 @@ class Workspace:
     The budget holds over any number of processes, at once or one after the other, and whatever happens to them: a test
     set is spent in the same transaction that stores its report, and nothing is shown before. Everything works on
     :attr:`source` as on any other: ``ft.Testing(workspace.source, …)``, ``ft.train``, ``ft.test``, ``ft.explain``.
+
+    The folder also knows whether anything was shown of these people: an answer, or what training proposes. A question
+    about the whole population uses the people of the training set too if it was there before that. What a process
+    means to ask is known to itself alone, so that after the first answer a question from another process is put to its
+    test set only, even if it is one that was asked before.
 
     Parameters
     ----------
@@ -96,6 +101,8 @@ class Workspace:
         with said_elsewhere():
             source = DataSource(data, budget, conf, train_size, seed, **options)
         warn_if_known(source.fingerprint)
+        if was_shown(source.fingerprint):
+            source.budget.mark_shown()
         return cls.create_from_source(folder, source, data, options)
 
     @classmethod
@@ -115,6 +122,8 @@ class Workspace:
         for name in MUST_AGREE:
             made.check_agrees(name, getattr(setup, name))
         made._check_people(source, setup.declared)
+        if source.budget.shown:
+            made.ledger.mark_shown(now(), "")
         source.budget = made._budget(setup.declared)
         made.__dict__["source"] = source
         return made
@@ -163,7 +172,7 @@ class Workspace:
 
     def status(self) -> Status:
         """Return the data, the budget and past runs; prints as text. Does not read the data."""
-        return Status(str(self.path), self.setup, self.runs)
+        return Status(str(self.path), self.setup, self.runs, self.ledger.shown())
 
     def report(self, run: int | None = None, place: int = 1) -> Report:
         """Return a report again, as it was: free.

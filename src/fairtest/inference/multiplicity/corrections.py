@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.exceptions import InputError
-from fairtest.inference.multiplicity.weighted import pooled, rank_levels, weighted_holm
+from fairtest.inference.multiplicity.weighted import pooled_above_floor, rank_levels, weighted_holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,7 +228,7 @@ corrections: dict[str, Correction] = {
         Correction(
             "pooled",
             "step-down; a hypothesis with more evidence in the training set is tested at a larger level",
-            pooled,
+            pooled_above_floor,
             rank_levels,
             True,
         ),

@@ -24,11 +24,15 @@ class Prior:
         hypothesis has no direction.
     share
         The training set's share of the people of both sets.
+    depth
+        How many predicates the context of each hypothesis has, one more than the deepest for strata; None where all
+        are alike.
     """
 
     evidence: FloatArray
     direction: FloatArray
     share: float
+    depth: IntArray | None = None
 
     @classmethod
     def ignorant(cls, size: int) -> Prior:
@@ -37,7 +41,8 @@ class Prior:
 
     def take(self, order: IntArray) -> Prior:
         """Return the prior of some hypotheses."""
-        return Prior(self.evidence[order], self.direction[order], self.share)
+        depth = None if self.depth is None else self.depth[order]
+        return Prior(self.evidence[order], self.direction[order], self.share, depth)
 
     def one_sided(self, p: FloatArray) -> FloatArray:
         """Return p-values in the direction seen in training, two-sided ones where there is none."""

@@ -26,6 +26,54 @@ _MARGIN = 1e-4
 _LARGE, _HOPELESS = 20_000, 0.2
 """In very large families, adjusted p-values from 0.2 on are given as 1."""
 _STEEPNESS = 1.5
+EVIDENCE_SHARE = 0.9
+"""The share of the level that goes to the evidence of the training set; the rest is a floor that needs none."""
+
+
+def pooled_above_floor(p: FloatArray, prior: Prior) -> FloatArray:
+    r"""Correct by the pooled procedure with most of the level, and by depth with the rest: the default.
+
+    Evidence is a good guide, and sometimes a bad one: a real context that training happened to miss would need a
+    much smaller p-value than without any weights. So a tenth of the level is divided by depth alone, and a hypothesis
+    is rejected if either procedure rejects it: :math:`\tilde p = \min\{pooled/0.9,\; by\ depth/0.1\}`.
+    """
+    first, second = pooled(p, prior) / EVIDENCE_SHARE, by_depth(p, prior) / (1 - EVIDENCE_SHARE)
+    return np.minimum(np.minimum(first, second), np.where(np.isnan(p), np.nan, 1.0))
+
+
+def depth_weights(prior: Prior) -> FloatArray:
+    """Return weights that give every depth the same share, divided evenly among its hypotheses.
+
+    Examples
+    --------
+    >>> from fairtest.inference.multiplicity.prior import Prior
+    >>> depth_weights(Prior(np.zeros(3), np.zeros(3), 0.3, np.array([1, 2, 2])))
+    array([0.5 , 0.25, 0.25])
+    """
+    depth = np.zeros(prior.evidence.size, dtype=int) if prior.depth is None else prior.depth
+    depths, inverse, many = np.unique(depth, return_inverse=True, return_counts=True)
+    return np.asarray(1 / (max(depths.size, 1) * many))[inverse]
+
+
+def by_depth(p: FloatArray, prior: Prior) -> FloatArray:
+    r"""Correct by Holm's procedure with weights by depth: few contexts have one predicate, very many have three.
+
+    With :math:`p_{(1)}/w_{(1)} ≤ p_{(2)}/w_{(2)} ≤ …`,
+    :math:`\tilde p_{(k)} = \max_{l ≤ k} \min\{1, p_{(l)} \sum_{j ≥ l} w_{(j)} / w_{(l)}\}`, two-sided.
+    """
+    member = np.flatnonzero(~np.isnan(p))
+    result = np.full(p.shape, np.nan)
+    result[member] = _weighted_steps(p[member], depth_weights(prior.take(member)))
+    return result
+
+
+def _weighted_steps(p: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the adjusted p-values of Holm's procedure with weights."""
+    order = np.argsort(p / weight, kind="stable")
+    remaining = np.cumsum(weight[order][::-1])[::-1]
+    adjusted = np.empty(p.size)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * remaining / weight[order]), 1.0)
+    return adjusted
 
 
 def pooled(p: FloatArray, prior: Prior) -> FloatArray:
@@ -119,13 +167,7 @@ def weighted_holm(p: FloatArray, prior: Prior) -> FloatArray:
     """
     member = np.flatnonzero(~np.isnan(p))
     known = prior.take(member)
-    one_sided = known.one_sided(p[member])
-    weight = _rank_weights(known.evidence)
-    order = np.argsort(one_sided / weight, kind="stable")
-    remaining = np.cumsum(weight[order][::-1])[::-1]
-    stepped = np.maximum.accumulate(one_sided[order] * remaining / weight[order])
-    adjusted = np.empty(member.size)
-    adjusted[order] = np.minimum(stepped, 1.0)
+    adjusted = _weighted_steps(known.one_sided(p[member]), _rank_weights(known.evidence))
     result = np.full(p.shape, np.nan)
     result[member] = np.maximum(adjusted, p[member])
     return result

@@ -82,6 +82,8 @@ class Icicle:
         The tree, parents before children.
     findings
         For each node the number of the finding it is; None where it is none.
+    people
+        How many the test set has, where the whole population was tested on more.
     """
 
     nodes: tuple[Node, ...]
@@ -89,6 +91,7 @@ class Icicle:
     ramp: Ramp
     metric: Metric
     scale: Scale
+    people: int | None = None
 
     @property
     def height(self) -> int:
@@ -119,7 +122,7 @@ class Icicle:
     @cached_property
     def cells(self) -> list[TreeCell]:
         """The cell of each node."""
-        return cells_of(self.nodes)
+        return cells_of(self.nodes, self.people)
 
     @property
     def rings(self) -> list[TreeCell]:
@@ -127,15 +130,18 @@ class Icicle:
         return [cell for cell, number in zip(self.cells, self.findings, strict=True) if number is not None]
 
 
-def icicle_of(attribute: AttributeReport, scale: Scale) -> Icicle | None:
-    """Return the picture of an attribute's tree; None where there are labels or nothing is significant."""
+def icicle_of(attribute: AttributeReport, scale: Scale, people: int | None = None) -> Icicle | None:
+    """Return the picture of an attribute's tree; None where there are labels or nothing is significant.
+
+    ``people`` is how many the test set has, where the whole population was tested on more.
+    """
     nodes = () if attribute.labels else attribute.tree
     if len(nodes) < 2 or not any(n.part.significant and n.part.effect is not None for n in nodes):
         return None
     numbers = {finding.context: i for i, finding in enumerate(attribute.inside, 1)}
     metric = reported_metric(attribute.metric)
     ramp = ramp_of(nodes, signed=metric.signed)
-    return Icicle(nodes, tuple(numbers.get(node.part.context) for node in nodes), ramp, metric, scale)
+    return Icicle(nodes, tuple(numbers.get(node.part.context) for node in nodes), ramp, metric, scale, people)
 
 
 def _own_words(node: Node, parent: Node) -> str:
@@ -143,16 +149,16 @@ def _own_words(node: Node, parent: Node) -> str:
     return clean_line(", ".join(map(str, own))) or clean_line(str(node.part.context))
 
 
-def cells_of(nodes: Sequence[Node]) -> list[TreeCell]:
+def cells_of(nodes: Sequence[Node], everybody: int | None = None) -> list[TreeCell]:
     """Return the cell of each node; children that overlap, and so are too wide together, are narrowed alike."""
-    whole = max(nodes[0].part.size, 1)
+    whole = max(nodes[0].part.size if everybody is None else everybody, 1)
     cells = [TreeCell(0.0, 100.0, 0)]
     taken = [0.0]
     below = [0] * len(nodes)
     for node in nodes[1:]:
         below[node.parent] += node.part.size
     for node in nodes[1:]:
-        parent, people = cells[node.parent], nodes[node.parent].part.size
+        parent, people = cells[node.parent], whole if node.parent == 0 else nodes[node.parent].part.size
         share = node.part.size / max(below[node.parent], people, 1)
         width = parent.width * share if people else 100 * node.part.size / whole
         cells.append(TreeCell(round(parent.left + taken[node.parent], 3), round(width, 3), node.depth))

@@ -65,7 +65,7 @@ def _draw_attribute(report: Report, attribute: AttributeReport) -> Iterator[tupl
     known = None if attribute.labels else attribute.population.effect
     if forest := plot_effects([ForestRow(finding_title(f), f) for f in alike], scale, known):
         yield "forest", _draw_forest(about, forest, names)
-    if tree := icicle_of(attribute, scale):
+    if tree := icicle_of(attribute, scale, report.data.test if attribute.named else None):
         yield "tree", fill_template("tree.svg.jinja", title=f"{about}, the tree of contexts", tree=tree)
     for number, finding in enumerate((attribute.population, *shown)):
         yield str(number), _draw_table(finding, report.settings.min_size, names)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.model.finding import NEEDED_CHANCE, CountTable
 from fairtest.reporting.formats.frame import floor_p_value
+from fairtest.reporting.words.headline import answers
 from fairtest.reporting.words.impact import impact_ratios
 from fairtest.reporting.words.method import reuse_numbers, reuse_promise
 from fairtest.reporting.words.sentences import sentence_of
@@ -62,6 +63,7 @@ def _investigation(report: Report) -> dict[str, Any]:
         **({} if report.explains is None else {"explains": dict(zip(("run", "groups"), report.explains, strict=True))}),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
         "favourable_is": None if report.favourable is None else report.favourable_is,
+        "answers": answers(report),
         "family": report.corrected_for,
         "notes": report.notes,
         "repeat": report.repeat or None,
@@ -103,11 +105,19 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "population": as_finding(attribute.population),
         "findings": [as_finding(finding) for finding in attribute.findings],
         **_pick(attribute, "untestable", "groups", "outside", "detectable", "significant_strata"),
+        "detectable_inside": _pair(attribute.detectable_inside, "people", "effect"),
+        "population_on": "training and test set" if attribute.named else "test set",
+        "everywhere": attribute.everywhere,
+        "elsewhere": None if attribute.elsewhere is None else asdict(attribute.elsewhere),
         "others": [_other(other) for other in attribute.others],
         "unlisted": attribute.unlisted,
         "tree": _tree(attribute),
         **({} if report.labels is None else {"rare": attribute.rare, "unconfirmed": unconfirmed}),
     }
+
+
+def _pair(values: tuple[Any, Any] | None, *names: str) -> dict[str, Any] | None:
+    return None if values is None else dict(zip(names, values, strict=True))
 
 
 def _other(other: Tested) -> dict[str, Any]:
@@ -147,6 +157,10 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         **_interval(finding, "gap_interval"),
         "impact_ratios": impact_ratios(report, finding),
         "folded": finding.folded,
+        "inside": None
+        if finding.inside is None
+        else [_predicate(predicate) for predicate in finding.inside.predicates],
+        "confirmed": list(finding.confirmed) or None,
         "verdict": None if finding.verdict is None else finding.verdict.outcome.value,
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
         "people_needed_chance": NEEDED_CHANCE if finding.verdict is not None and finding.verdict.needed else None,

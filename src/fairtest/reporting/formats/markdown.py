@@ -36,7 +36,7 @@ def render_markdown(report: Report) -> str:
     first = "looked at" if report.explains is None else "asked about again"
     steps = zip(outline.funnel, (first, "tested", "significant", "reported"), strict=True)
     lines = [
-        f"### FairTest: {_escape(outline.headline)}.",
+        f"### FairTest · {_escape(outline.headline)}.",
         "",
         _escape(outline.eyebrow),
         "",
@@ -62,6 +62,12 @@ def _write_attribute(outline: Outline, entry: AttributeOutline) -> Iterator[str]
     if len(shown) > _MOST:
         yield f"and {count(len(shown) - _MOST)} more, in the full report"
         yield ""
+    if report.labels is None:
+        yield f"Everyone: {_escape(entry.asked)}."
+        yield ""
+    if entry.elsewhere:
+        yield _escape(entry.elsewhere)
+        yield ""
     for finding in shown[:_MOST_DETAILS]:
         yield from _fold(finding.title, _write_details(report, finding))
 
@@ -69,13 +75,17 @@ def _write_attribute(outline: Outline, entry: AttributeOutline) -> Iterator[str]
 def _finding_cells(report: Report, entry: FindingOutline) -> list[str]:
     finding, scale = entry.finding, entry.scale
     sure = p_value(finding.p_value) if report.reuse is None else "yes" if finding.significant else "no"
-    return [entry.title, count(finding.size), scale.number(finding.effect), scale.interval(finding.interval), sure]
+    title = f"{'└ ' if entry.depth else ''}{entry.title}"
+    return [title, count(finding.size), scale.number(finding.effect), scale.interval(finding.interval), sure]
 
 
 def _write_details(report: Report, entry: FindingOutline) -> Iterator[str]:
     finding = entry.finding
     yield _escape(entry.sentence)
     yield ""
+    if about := [f"{capitalise(w)}." for w in (entry.relation, entry.conditions, entry.folded) if w]:
+        yield _escape(" ".join(about))
+        yield ""
     if isinstance(finding.table, CountTable):
         yield from _write_counts(finding.table, report.names)
     else:

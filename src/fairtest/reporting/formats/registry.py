@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fairtest.exceptions import unknown_name
+
 if TYPE_CHECKING:
     from os import PathLike
 
@@ -70,6 +72,8 @@ SAVED = ("text", "html", "json")
 
 def render(report: Report, form: str, path: str | PathLike[str] | None = None, **options: Any) -> Any:
     """Return a report in one of the formats, and write it to ``path`` if given."""
+    if form not in FORMATS:
+        raise unknown_name("report format", form, FORMATS)
     made = FORMATS[form].render(report, **options)
     if path is not None:
         from fairtest.reporting.formats.files import write_atomically

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from typing import Any
@@ -16,7 +17,7 @@ from fairtest.reporting.figures.palette import LIGHT, PALETTE, WHITE
 from fairtest.reporting.figures.pens import PAGE, file_pen
 from fairtest.reporting.figures.plots import estimate_with_interval
 from fairtest.reporting.formats.tables import shorten
-from fairtest.reporting.words import funnel, phrases, sentences, titles
+from fairtest.reporting.words import funnel, groups, phrases, sentences, titles
 from fairtest.reporting.words.simpson import split_title
 
 
@@ -30,13 +31,18 @@ def p_number(p: float | None) -> str:
     return typeset_p(p, "").strip(f"{NARROW}= ")
 
 
+def typeset_answer(text: str) -> str:
+    """Return a sentence of the headline for a page, with p-values as they are written there."""
+    return typeset(re.sub(r"p [=<] \d+e-\d+", lambda m: typeset_p(float(m[0][4:])), text))
+
+
 def xml(text: str) -> Markup:
     """Return text escaped for an XML file."""
     # Autoescape would write quotes as other entities, and files that are kept would change from version to version.
     return Markup(escape(text))
 
 
-_FILTERS = (clean_line, typeset, phrases.capitalise, split_title, xml)
+_FILTERS = (clean_line, typeset, typeset_answer, phrases.capitalise, split_title, xml)
 _FUNCTIONS = (
     count, rate, quantity, typeset_p, p_number, estimate_with_interval, shorten,
     sentences.is_clear, sentences.stratum_words, titles.title, titles.reading_words,
@@ -45,6 +51,7 @@ _FUNCTIONS = (
 )  # fmt: skip
 _CONSTANTS = {
     "UNDEFINED": UNDEFINED,
+    "tick_meaning": groups.TICK_MEANING,
     "PAGE": PAGE,
     "tree_level": icicle.LEVEL,
     "palette": PALETTE,

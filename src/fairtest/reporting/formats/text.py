@@ -12,11 +12,11 @@ from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
-from fairtest.reporting.formats.tables import table_lines
+from fairtest.reporting.formats.tables import display_width, table_lines
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
-from fairtest.reporting.words.phrases import plural
+from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import is_clear, stratum_words
 from fairtest.reporting.words.titles import given_words
 
@@ -88,7 +88,7 @@ class _TextWriter:
     def write_overview(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield all findings of an attribute on one axis, with the whole population."""
         rows = [
-            ForestRow(f"{number}. {_heading_of(f.finding)}", f.finding)
+            ForestRow(f"{_numbered(number, f)} {_heading_of(f.finding)}", f.finding)
             for number, f in enumerate(entry.inside, 1)
             if f.finding.metric == entry.attribute.metric
         ]
@@ -109,18 +109,27 @@ class _TextWriter:
         yield self.ink.soft("═" * self.width)
         yield ""
         if self.report.labels is None:
-            yield self.ink.strong("Whole population")
+            yield from self.heading(f"Whole population: {entry.asked}")
             yield from self.write_finding(entry.population)
+            if entry.beyond:
+                yield ""
+                yield from self.wrap(entry.beyond)
         else:
             yield from self.write_labels(entry)
         for number, finding in enumerate(entry.inside, 1):
             yield ""
             yield self.ink.soft("─" * self.width)
-            yield from self.heading(f"{number}. {_heading_of(finding.finding)}", rest="   ")
+            yield from self.heading(f"{_numbered(number, finding)} {_heading_of(finding.finding)}", rest="   ")
+            for words in filter(None, (finding.relation, finding.conditions, finding.folded)):
+                yield from self.wrap(f"{capitalise(words)}.")
             yield from self.write_finding(finding)
-        if not entry.inside:
+        if entry.elsewhere:
             yield ""
-            yield "No group with a stronger link is reported."
+            yield self.ink.soft("─" * self.width)
+            yield from self.wrap(entry.elsewhere)
+        if not entry.inside and not entry.beyond:
+            yield ""
+            yield "No group is shown."
 
     def write_labels(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""
@@ -193,6 +202,9 @@ class _TextWriter:
         rows = [ForestRow(names.values(s.values), s, is_clear(s, level)) for s in finding.strata]
         if forest := plot_effects([whole, *rows], entry.scale, finding.effect):
             yield from self.write_forest(f"By {given}", forest)
+        if len(finding.context) == 0 and finding.size > self.report.data.test and self.report.reuse is None:
+            yield ""
+            yield from self.wrap(f"All are training and test set together; each {given} is of the test set.")
         for stratum in finding.strata:
             yield ""
             yield from self.write_stratum(stratum, entry)
@@ -216,6 +228,7 @@ class _TextWriter:
         yield self.ink.strong("How to read this")
         yield ""
         yield from self.items(f"{name}: {meaning}." for name, meaning in outline.metrics)
+        yield from self.items([f"{outline.tick}."] if outline.tick else [])
         yield from self.items(f"{name.lower()}: {words}" for name, words in outline.law)
         yield from self.section("How it was done", self.wrap(outline.method))
         left_out = [f"{name}: {why}" if why else name for name, why in outline.columns_left_out]
@@ -245,6 +258,7 @@ class _TextWriter:
     def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
         """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
         kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
+        kept = "".join(c + "\1" * (display_width(c) - 1) for c in kept)  # so that wide letters count twice
         lines = textwrap.wrap(
             kept,
             self.width,
@@ -253,7 +267,12 @@ class _TextWriter:
             break_on_hyphens=False,
             break_long_words=False,
         )
-        return [line.replace("\0", " ") for line in lines]
+        return [line.replace("\0", " ").replace("\1", "") for line in lines]
+
+
+def _numbered(number: int, entry: FindingOutline) -> str:
+    """Return the number of a finding; one inside another is set off from it."""
+    return f"{'  ' * (entry.depth - 1)}└ {number}." if entry.depth else f"{number}."
 
 
 def _heading_of(finding: Finding) -> str:

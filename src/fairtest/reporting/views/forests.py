@@ -49,11 +49,17 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
         "finding": finding,
         "scale": scale,
         "given": given,
+        "narrower": _is_narrower(report, finding),
         "overall": _overall(finding) is not None,
         "plot": plot_effects([row for row, _ in rows], scale),
         "rows": rows,
         "tables": [plot_table(table, 0, tables, to_hundred=True) for table in tables],
     }
+
+
+def _is_narrower(report: Report, finding: Finding) -> bool:
+    """Whether the strata are of the test set, and everyone of more people than that."""
+    return len(finding.context) == 0 and finding.size > report.data.test and report.reuse is None
 
 
 def _overall(finding: Finding) -> Tested | None:
@@ -82,7 +88,7 @@ def _strata_rows(report: Report, finding: Finding, given: str) -> Iterator[tuple
 
 def tree_view(report: Report, attribute: AttributeReport, scale: Scale) -> View | None:
     """Return the tree of an attribute, node by node, its root first; None where there is nothing to show."""
-    icicle = icicle_of(attribute, scale)
+    icicle = icicle_of(attribute, scale, report.data.test if attribute.named else None)
     if icicle is None:
         return None
     nodes, whole = icicle.nodes, attribute.population.effect

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.scale import POINTS
 from fairtest.model.finding import CountTable
-from fairtest.numbers import count, fixed, typeset, typeset_p
+from fairtest.numbers import count, fixed, per_cent, typeset, typeset_p
 from fairtest.reporting.figures.plots import plot_table
 from fairtest.reporting.outline import outline_finding, outline_of
 from fairtest.reporting.views.forests import findings_view, strata_view, tree_view
 from fairtest.reporting.views.labels import label_view
 from fairtest.reporting.words.clauses import two_by_two
-from fairtest.reporting.words.headline import strongest
+from fairtest.reporting.words.everybody import detectable_note, has_own_level
+from fairtest.reporting.words.headline import standing_out
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import group_phrases
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairtest.model.finding import Finding
-    from fairtest.model.report import Report
+    from fairtest.model.report import AttributeReport, Report
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 View = dict[str, Any]
@@ -50,12 +51,20 @@ def page_view(report: Report) -> View:
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield the text below the headline: of a few attributes the whole population, and where the link is strongest."""
+    """Yield the text below the headline: for a few attributes what everybody shows, or could, and what stands out."""
     report = outline.report
     for entry in outline.attributes[:3]:
         yield _mark_groups(report, entry.population)
-        if report.kind != "discovery" and (where := strongest(entry.attribute, report.names)):
+        yield from map(_mark_phrases, _could_have_been_seen(report, entry.attribute))
+        if report.kind != "discovery" and (where := standing_out(entry.attribute, report.names)):
             yield _mark_phrases(where)
+
+
+def _could_have_been_seen(report: Report, attribute: AttributeReport) -> tuple[str, ...]:
+    """Return the smallest effects that could have been seen, where nothing was."""
+    if report.reuse is not None or attribute.population.significant or attribute.findings or attribute.labels:
+        return ()
+    return detectable_note(attribute.population, attribute.detectable, attribute.detectable_inside, report.names)
 
 
 def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
@@ -70,7 +79,7 @@ def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
         "entry": entry,
         "about": attribute,
         "forest": findings_view(attribute, shown, scale),
-        "population": _finding(report, entry.population, attribute.population, f"{anchor}-p"),
+        "population": _finding(report, entry.population, attribute.population, f"{anchor}-p") | {"asked": entry.asked},
         "labels": label_view(entry, report.names) if report.labels is not None else None,
         "findings": [
             _finding(report, outline_finding(report, attribute, f), attribute.population, f"{anchor}-f{n}")
@@ -89,6 +98,7 @@ def _finding(report: Report, entry: FindingOutline, population: Finding, anchor:
     return {
         "anchor": anchor,
         "in_tree": None,
+        "asked": "",
         "entry": entry,
         "finding": entry.finding,
         "sentence": _mark_groups(report, entry),
@@ -137,6 +147,9 @@ def _intervals(report: Report, entry: FindingOutline) -> str:
 
 def _certainty(report: Report, finding: Finding) -> Fact:
     corrected = f"corrected for {plural(report.corrected_for, 'test')}"
+    if len(finding.context) == 0 and has_own_level(report):
+        share = "half" if report.settings.population_share == 0.5 else per_cent(report.settings.population_share)
+        corrected = f"after correction, with {share} of the level"
     if report.reuse is None:
         return "Chance alone", typeset_p(finding.p_value), corrected
     return "Test set", "confirmed" if finding.significant else "not confirmed", corrected

@@ -105,6 +105,21 @@ class Case:
             f"{second} {having(table.protected, table.columns[0])}",
         )
 
+    def contrast(self) -> str:
+        """Return ``11 % (Female) against 30 % (Male)``, or from where to where shares or averages run; else nothing."""
+        table = self.finding.table
+        if self.is_two_by_two:
+            rates = _two_rates(self.finding)
+            groups = [self.names.short(self._counts.protected, self._counts.columns[i]) for i in (1, 0)]
+            first, second = (rate(share, _decimals(*rates)) for share in rates)
+            return f"{first} ({groups[0]}) against {second} ({groups[1]})"
+        if isinstance(table, CountTable):
+            runs = self.share_range() if len(table.rows) == 2 and self.metric.compares is None else None
+            return (runs or "").partition(" runs ")[2]
+        known = None if _is_binned(table) and is_bin(table.by, table.rows[0].name) else self.mean_range()
+        runs = "" if known is None or not known.is_output else known.runs.partition(" runs ")[2]
+        return f"on average {runs}" if runs else ""
+
     def gap(self) -> str:
         """Return the gap; or how many times as often, where the gap is the usual one and only the ratio is larger."""
         a, b = _two_rates(self.finding)
@@ -116,6 +131,8 @@ class Case:
         whole_a, whole_b = _two_rates(self.population)
         whole = _points(whole_a, whole_b, max(_decimals(a, b), int(need_decimals([whole_a, whole_b]))))
         if (a - b) * (whole_a - whole_b) < 0:
+            if not self.population.significant:
+                return f"{gap}, where the whole population shows none that is clear"
             return f"{gap}, the other way round from the whole population’s {whole}"
         times, usual = _times(a, b), _times(whole_a, whole_b)
         if abs(a - b) < abs(whole_a - whole_b) + 0.02 and times is not None and usual is not None and times > usual:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from fairtest.model.names import clean_line, level_words
 from fairtest.numbers import count
+from fairtest.reporting.words.everybody import is_whole_file
+from fairtest.reporting.words.groups import is_compared
 from fairtest.reporting.words.method import is_undivided, measured_set
 from fairtest.reporting.words.phrases import alike_words, join_words, plural
 
@@ -18,20 +20,44 @@ if TYPE_CHECKING:
 def funnel(report: Report) -> list[tuple[int, str]]:
     """Return the four numbers of a report, from looked at to reported, with what each counts."""
     settings = report.settings
-    populations = sum(f.significant for f in report.populations)
-    besides = f", {count(populations)} of them the whole population" if populations else ""
-    them = "it" if report.reported == 1 else "them"
-    shown = f"reported: no larger group around {them} shows as strong a link{besides}"
-    tested = "tested on" if report.reuse is None else "put to"
     return [
         _first_step(report),
-        (report.tested, f"hypotheses {tested} the test set, populations included"),
+        (report.tested, _tested_words(report)),
         (
             report.significant,
             f"{significant_word(report)} at level {settings.level:.4g} after correction ({settings.correction})",
         ),
-        (report.reported, shown if report.reported else "reported"),
+        (report.reported, _shown_words(report)),
     ]
+
+
+def _tested_words(report: Report) -> str:
+    if report.reuse is not None:
+        return "hypotheses put to the test set, populations included"
+    if not any(attribute.named for attribute in report.attributes):
+        return "hypotheses tested on the test set, populations included"
+    whole = all(is_whole_file(report, attribute) for attribute in report.attributes)
+    return f"hypotheses tested: groups on the test set, everybody {'on the whole file' if whole else 'on training too'}"
+
+
+def _shown_words(report: Report) -> str:
+    """Return what is reported: how many of it are whole populations, and why the rest is not."""
+    populations = sum(f.significant for f in report.populations)
+    besides = f", {count(populations)} of them the whole population" if populations else ""
+    if populations == report.reported == 1:
+        besides = ": the whole population"
+    if not _count_not_reported(report):
+        return f"reported{besides}"
+    if _is_compared(report):
+        return f"reported{besides}; the other significant groups say no more"
+    them = "it" if report.reported == 1 else "them"
+    return f"reported: no larger group around {them} shows as strong a link{besides}"
+
+
+def _is_compared(report: Report) -> bool:
+    """Whether groups were shown for what they say beyond each other, and not by the rule of the paper."""
+    inside = [attribute for attribute in report.attributes if attribute.inside]
+    return all(map(is_compared, inside)) and report.settings.preset != "paper" and report.reuse is None
 
 
 def _first_step(report: Report) -> tuple[int, str]:
@@ -44,7 +70,8 @@ def _first_step(report: Report) -> tuple[int, str]:
         return number, f"{groups} of run {run} asked about again: {which}"
     if is_undivided(report):
         return report.looked_at, "groups fixed beforehand"
-    candidates = "candidate groups" if report.labels is None else "labels in candidate groups"
+    one = "candidate group" if report.looked_at == 1 else "candidate groups"
+    candidates = one if report.labels is None else "labels in candidate groups"
     return report.looked_at, f"{candidates} looked at on the training set"
 
 
@@ -70,7 +97,8 @@ def left_out_line(report: Report) -> str:
     if weak := _count_not_significant(report):
         parts.append(f"{plural(weak, 'hypothesis', 'hypotheses')} not {significant_word(report)}")
     if covered := _count_not_reported(report):
-        parts.append(f"{count(covered)} {significant_word(report)} but no stronger than a group that contains them")
+        less = "but saying no more" if _is_compared(report) else "but no stronger than a group that contains them"
+        parts.append(f"{count(covered)} {significant_word(report)} {less}")
     if people := max((a.left_out for a in report.attributes), default=0):
         parts.append(f"{report.names.number_of(people)} with a value missing")
     return f"Left out: {', '.join(parts)}." if parts else "Nothing that was tested is left out."
@@ -90,14 +118,30 @@ def _hypotheses(report: Report) -> Iterator[tuple[str, str]]:
             why += f"; groups of {people} with {alike} count here too, and are shown below"
         yield plural(weak, "hypothesis", "hypotheses"), f"not {significant}: {why}"
     if covered := _count_not_reported(report):
-        them = "it" if covered == 1 else "them"
-        why = f"{significant}, but no stronger than a larger group that contains {them}, or not visibly so"
-        if copies := sum(f.folded for f in report.findings):
-            why += f", or a link that is that of a group shown, with which they share {people} ({count(copies)})"
-        yield plural(covered, "group"), why
+        yield plural(covered, "group"), f"{significant}, {_why_covered(report, covered)}"
     if untestable := sum(a.untestable for a in report.attributes):
         why = "a group of people absent, or a column that does not vary"
         yield plural(untestable, "group"), f"could not be measured on the {measured_set(report)}: {why}"
+
+
+def _why_covered(report: Report, covered: int) -> str:
+    """Return why significant groups are not shown: what they say is said by those that are, or by everybody."""
+    people, copies = report.names.people, sum(f.folded for f in report.findings)
+    if not _is_compared(report):
+        them = "it" if covered == 1 else "them"
+        why = f"but no stronger than a larger group that contains {them}, or not visibly so"
+        if copies:
+            why += f", or a link that is that of a group shown, with which they share {people} ({count(copies)})"
+        return why
+    reasons = []
+    if copies:
+        one = f"than a group shown, with which {'it shares' if covered == 1 else 'they share'} {people}"
+        reasons.append(f"{one} ({count(copies)})" if copies < covered else one)
+    if copies < covered:
+        everybody = any(f.significant for f in report.populations)
+        other = f"than {'everybody together' if everybody else 'those shown'}"
+        reasons.append(f"{other} ({count(covered - copies)})" if copies else other)
+    return f"and saying no more {', or '.join(reasons)}"
 
 
 def _missing_people(report: Report) -> Iterator[tuple[str, str]]:

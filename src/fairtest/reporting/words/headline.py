@@ -1,4 +1,4 @@
-"""The answer of a whole report in a sentence, also where nothing was found."""
+"""The two answers of a report, over everybody and in groups, also where nothing could be confirmed."""
 
 from __future__ import annotations
 
@@ -7,52 +7,129 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.names import PLAIN_NAMES, clean_line, level_words
 from fairtest.numbers import count
+from fairtest.reporting.words.everybody import difference_words, is_sign, p_words, sign_words
+from fairtest.reporting.words.groups import count_groups, groups_answer, is_compared, none_of_groups
 from fairtest.reporting.words.phrases import alike_words, capitalise, context_words, join_words, number_words, plural
-from fairtest.reporting.words.sentences import is_clear, is_reversed
+from fairtest.reporting.words.sentences import is_clear
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.model.finding import Finding
     from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
 
+_MOST_MEASURED = 3
+"""Of more attributes that show a link over everybody, only the p-values are in the headline."""
+
 
 def headline(report: Report) -> str:
-    """Return the answer of a report in one sentence, without a full stop."""
-    clear = [a for a in report.attributes if a.population.significant]
-    found = [a for a in report.attributes if a.findings]
-    called = report.names.column
-    if not clear and not found:
-        return _strata_headline(report) or nothing_found(report)
+    """Return the two answers of a report, over everybody and in groups, without the last full stop."""
+    return ". ".join(answers(report))
+
+
+def answers(report: Report) -> tuple[str, ...]:
+    """Return the answer over everybody, and what groups add to it; one sentence where neither shows anything."""
+    if report.tested == 0:
+        what = "any label" if report.kind == "discovery" else report.names.column(report.subject)
+        return (_start_sentence(report, f"no link between {what} and {_all_attributes(report)} could be tested"),)
     if report.kind == "discovery":
-        return _start_sentence(report, _label_headline(report))
-    groups = plural(len(report.findings), "group", in_words=True)
-    if not clear:
-        by = join_words([called(a.name) for a in found], "or")
-        whole = "though no clear link shows in the whole population"
-        return _start_sentence(report, f"{called(report.subject)} goes with {by} in {groups}, {whole}")
-    differs = f"{called(report.subject)} differs {join_words([f'by {called(a.name)}' for a in clear])}"
-    if not found:
-        return _start_sentence(report, differs)
-    turns = any(is_reversed(f, a.population.effect) for a in found for f in a.findings)
-    looks = "looks stronger or turns the other way" if turns else "looks stronger than in the whole population"
-    return _start_sentence(report, f"{differs}, and in {groups} the link {looks}")
+        return _label_answers(report)
+    signs = any(is_sign(report.settings, a.population) for a in report.attributes)
+    if not signs and not any(a.population.significant or a.findings for a in report.attributes):
+        strata = _strata_answer(report)
+        return (_over_everybody(report), strata) if strata else (nothing_found(report),)
+    return tuple(map(capitalise, filter(None, (_over_everybody(report), _in_groups(report)))))
 
 
-def _strata_headline(report: Report) -> str:
-    """Return the answer where only single strata show a link; empty where none does."""
+def _over_everybody(report: Report) -> str:
+    """Return what is confirmed over everybody, what shows a sign, and what could not be confirmed."""
+    called, settings = report.names.column, report.settings
+    subject = called(report.subject)
+    clear = [a for a in report.attributes if a.population.significant]
+    signs = [a for a in report.attributes if is_sign(settings, a.population)]
+    others = [a for a in report.attributes if not a.population.significant and not is_sign(settings, a.population)]
+    if not clear and not signs:
+        no_link = f"no link between {subject} and {_all_attributes(report)} could be confirmed"
+        return f"Over everybody{_alike(report)}, {no_link}"
+    parts = []
+    if clear:
+        parts.append(f"{subject} differs {_by_attributes(report, clear)}")
+    for a in signs:
+        it = "it" if parts else subject
+        parts.append(f"a sign that {it} goes with {called(a.name)}, not proof ({sign_words(settings, a.population)})")
+    if others:
+        parts.append(f"no link with {join_words([called(a.name) for a in others], 'or')} could be confirmed")
+    return f"Over everybody{_alike(report)}: {'; '.join(parts)}"
+
+
+def _alike(report: Report) -> str:
+    if not report.explanatory:
+        return ""
+    return f", comparing only {report.names.people} with {alike_words(report.explanatory, report.names)}"
+
+
+def _by_attributes(report: Report, clear: Sequence[AttributeReport]) -> str:
+    """Return by which attributes the output differs, with two rates or the effect and p; of many, with p only."""
+    parts = []
+    for a in clear:
+        by, p = f"by {report.names.column(a.name)}", p_words(report, a.population)
+        parts.append(f"{by} ({p})" if len(clear) > _MOST_MEASURED else f"{by}, {difference_words(report, a)}, {p}")
+    return join_words(parts) if len(clear) > _MOST_MEASURED else "; ".join(parts)
+
+
+def _in_groups(report: Report) -> str:
+    """Return what groups add, for one attribute or for each of several."""
+    said = [(a, words) for a in report.attributes if (words := groups_answer(report, a))]
+    strata = _strata_answer(report)
+    if not said:
+        return strata
+    if len(report.attributes) == 1:
+        ((attribute, words),) = said
+        if attribute.inside and not attribute.population.significant:
+            words = f"but {words}"
+        return words if attribute.inside or not strata else strata
+    none = [a for a, _ in said if not a.inside]
+    by = [f"by {report.names.column(a.name)}, {words}" for a, words in said if a.inside]
+    if none:
+        more = "more" if all(a.population.significant for a in none) else "a link"
+        named = join_words([report.names.column(a.name) for a in none], "or")
+        groups = [count_groups(report, a) for a in none]
+        total = None if None in groups else sum(n or 0 for n in groups)
+        by.append(f"by {named}, {none_of_groups(total)} could {more} be confirmed")
+    return "; ".join(by)
+
+
+def _strata_answer(report: Report) -> str:
+    """Return in which single strata of everybody a link shows; empty where none does, or where it shows over all."""
     level, called = report.settings.level, report.names.column
-    clear = [(a.name, s.values) for a in report.attributes for s in a.population.strata if is_clear(s, level)]
+    unclear = [a for a in report.attributes if not a.population.significant]
+    clear = [(a.name, s.values) for a in unclear for s in a.population.strata if is_clear(s, level)]
     if not clear:
         return ""
     by = join_words([f"by {called(name)}" for name in dict.fromkeys(name for name, _ in clear)])
     strata = [" and ".join(f"{called(k)} = {level_words(v)}" for k, v in values.items()) for _, values in clear]
     where = f"where {join_words(strata, 'or')}" if len(strata) <= 3 else f"in {number_words(len(strata))} such groups"
-    return _start_sentence(
-        report, f"{called(report.subject)} differs {by} only {where}, and not clearly over all of them"
-    )
+    return f"It differs clearly {by} only {where}"
 
 
-def _label_headline(report: Report) -> str:
-    shown = [f for a in report.attributes for f in (a.population, *a.findings) if f.significant]
+def _label_answers(report: Report) -> tuple[str, ...]:
+    """Return which labels go with an attribute over everybody, and in groups."""
+    overall = [f for f in report.populations if f.significant]
+    inside = [f for a in report.attributes for f in a.inside]
+    if not overall and not inside:
+        return (nothing_found(report),)
+    if not overall:
+        everybody = "over everybody, no label could be confirmed"
+    else:
+        everybody = f"over everybody, {_labels_go_with(report, overall)}"
+    if not inside:
+        return _start_sentence(report, everybody), "Beyond that, in no group could a label be confirmed"
+    but = "in groups" if overall else "but in groups"
+    return _start_sentence(report, everybody), capitalise(f"{but}, {_labels_go_with(report, inside)}")
+
+
+def _labels_go_with(report: Report, shown: Sequence[Finding]) -> str:
     number = len({f.label or f.output for f in shown})
     by = join_words(list(dict.fromkeys(report.names.column(f.protected) for f in shown)), "or")
     return f"{number_words(number)} label{'s go' if number != 1 else ' goes'} with {by}"
@@ -64,24 +141,33 @@ def _start_sentence(report: Report, text: str) -> str:
     return capitalise(text)
 
 
+def _all_attributes(report: Report) -> str:
+    return join_words([report.names.column(a.name) for a in report.attributes], "or")
+
+
 def nothing_found(report: Report) -> str:
-    """Return the answer of a report without findings, without a full stop."""
+    """Return the answer of a report that confirms nothing, without a full stop."""
     labels = report.kind == "discovery"
     what = "any label" if labels else report.names.column(report.subject)
-    by = join_words([report.names.column(a.name) for a in report.attributes], "or")
-    if report.tested == 0:
-        return _start_sentence(report, f"no link between {what} and {by} could be tested")
-    where = f"any of {count(report.tested)} {'tests' if labels else 'groups tested'}"
-    where = where if report.tested > 1 else "the one group tested"
-    return _start_sentence(report, f"no link between {what} and {by} was found in {where}")
+    no_link = f"no link between {what} and {_all_attributes(report)} could be confirmed"
+    if labels:
+        return _start_sentence(report, f"{no_link} in {plural(report.tested, 'test')}")
+    groups = [count_groups(report, a) for a in report.attributes]
+    if not any(groups) and None not in groups:
+        return _start_sentence(report, f"{no_link} over everybody")
+    total = sum(n or 0 for n in groups)
+    where = "in any group" if None in groups else f"in any of {count(total)} groups"
+    where = "in the one group tested" if total == 1 and None not in groups else where
+    return _start_sentence(report, f"{no_link}, neither over everybody nor {where}")
 
 
-def strongest(attribute: AttributeReport, names: Names = PLAIN_NAMES) -> str:
-    """Return where the link of an attribute looks strongest; empty without findings in contexts."""
+def standing_out(attribute: AttributeReport, names: Names = PLAIN_NAMES) -> str:
+    """Return which group of an attribute says most; empty without findings in contexts."""
     first = next(iter(attribute.findings), attribute.population)
     if len(first.context) == 0:
         return ""
     metric = reported_metric(first.metric)
     where = f"the {count(first.size)} {names.people} with {context_words(first.context, names)}"
     size = f"{clean_line(metric.symbol)} {metric.scale.given(attribute.population.effect).estimate(first.effect)}"
-    return f"By {names.column(attribute.name)} the link looks strongest among {where} ({size})."
+    most = "what stands out most is" if is_compared(attribute) else "the link looks strongest among"
+    return f"By {names.column(attribute.name)}, {most} {where} ({size})."

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
 from fairtest.numbers import count, per_cent
+from fairtest.reporting.words.everybody import has_own_level, is_whole_file
+from fairtest.reporting.words.groups import contrast_promise, is_compared
 from fairtest.reporting.words.phrases import alike_words, join_words, plural
 from fairtest.reporting.words.sentences import is_clear
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding, Stratum
-    from fairtest.model.report import Report, Reuse
+    from fairtest.model.report import AttributeReport, Report, Reuse
 
 
 def measured_set(report: Report) -> str:
@@ -20,7 +22,7 @@ def measured_set(report: Report) -> str:
 
 
 def share_of(report: Report, finding: Finding) -> float | None:
-    """Return the share of a group in the set that was measured."""
+    """Return the share of a group in the set that was measured; the whole population may be of more people."""
     people = report.data.test if report.reuse is None else report.data.train
     return finding.size / people if people else None
 
@@ -46,14 +48,23 @@ def how_sure(report: Report) -> str:
     certainty = f"{_tested_words(report)} {_correction_promise(report)}"
     if report.reuse is not None:
         certainty = f"{reuse_numbers(report)} {reuse_promise(report, report.reuse)}"
-    stronger = (
-        " That a link is stronger than in the whole population is the best reading of the data, not a separate "
-        "test: where intervals overlap it may not be."
-    )
     return (
-        f"{certainty}{stronger if any(a.inside for a in report.attributes) else ''} "
+        f"{certainty} {_comparison_words(report)}"
         f"A finding shows that {output} goes with {by} in a group; it does not show why, nor that anyone acted wrongly."
     )
+
+
+def _comparison_words(report: Report) -> str:
+    """Return the second promise, about groups that are said to differ; or that where none was tested there is none."""
+    words = ""
+    if promise := contrast_promise(report):
+        words = f"Apart from that, with a confidence of {per_cent(1 - report.settings.level)}, {promise}. "
+    if any(a.inside and a.population.significant and not is_compared(a) for a in report.attributes):
+        words += (
+            "That a link is stronger than in the whole population is the best reading of the data, not a separate "
+            "test: where intervals overlap it may not be. "
+        )
+    return words
 
 
 def _tested_words(report: Report) -> str:
@@ -62,7 +73,12 @@ def _tested_words(report: Report) -> str:
         return f"All {number_of(data.rows)} were tested, in groups that were fixed beforehand."
     if report.explains is not None:
         return f"The groups are those of run {report.explains[0]}, tested again on {number_of(data.test)} new to it."
-    return f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others."
+    groups = f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others"
+    if not all(attribute.named for attribute in report.attributes):
+        return f"{groups}."
+    everybody = data.train + data.test
+    who = "all" if everybody == data.rows else "these"
+    return f"{groups}; the question over everybody was put to {who} {count(everybody)}."
 
 
 def _correction_promise(report: Report) -> str:
@@ -88,13 +104,61 @@ def method(report: Report) -> str:
         within = f", comparing only {names.people} with {alike_words(report.explanatory, names)}"
     if report.reuse is not None:
         return _reuse_method(report, report.reuse, _correction_words(report), within)
-    ordered = "simultaneous" if settings.preset == "paper" else "single"
     return (
-        f"{_choice_words(report, within)} {_correction_words(report)} "
+        f"{_choice_words(report, within)} {_everybody_words(report)}{_correction_words(report)} {_budget_words(report)}"
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
         f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharpness_words(report)}"
-        f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group does "
-        f"not lead on luck. Nothing was added to any count."
+        f"{_order_words(report)} Nothing was added to any count."
+    )
+
+
+def _everybody_words(report: Report) -> str:
+    """Return at which level and on whom the whole population was tested; empty where it is one group among others."""
+    if not has_own_level(report):
+        return ""
+    settings, several = report.settings, len(report.attributes) > 1
+    share = "half" if settings.population_share == 0.5 else per_cent(settings.population_share)
+    on = dict.fromkeys(_on_whom(report, attribute) for attribute in report.attributes)
+    each = "The whole population, for each attribute," if several else "The whole population"
+    confirmed = "where all are confirmed" if several else "where it is confirmed"
+    return (
+        f"{each} is a question of its own: {share} of the level is kept for it, and goes on to the groups {confirmed}. "
+        f"It was tested on {join_words(list(on), 'or')}. "
+    )
+
+
+def _on_whom(report: Report, attribute: AttributeReport) -> str:
+    if is_undivided(report):
+        return "everybody"
+    if attribute.named:
+        sets = "everybody" if is_whole_file(report, attribute) else "the people of the training set and of this one"
+        return f"{sets}, because the question was there before anything was shown"
+    return "the people of this set only, because the question came after results were shown"
+
+
+def _budget_words(report: Report) -> str:
+    settings = report.settings
+    if settings.budget == 1:
+        return ""
+    total = f"{1 - settings.conf:.2g}"
+    return f"Each of the {settings.budget} test sets has the level {total} / {settings.budget} = {settings.level:.2g}. "
+
+
+def _order_words(report: Report) -> str:
+    """Return how it was decided which significant groups are shown, and in which order."""
+    if not any(map(is_compared, report.attributes)):
+        ordered = "simultaneous" if report.settings.preset == "paper" else "single"
+        if not any(a.inside for a in report.attributes):
+            return "Significant groups that say no more than everybody together are not shown."
+        return (
+            f"Findings are ordered by the bound of their {ordered} interval nearest to no link, so that a small group "
+            "does not lead on luck."
+        )
+    return (
+        "Every condition of a group has a price, the higher the more conditions could have been made. One group after "
+        "the other was chosen, the one that says most beyond those already chosen, for its price; they stand in that "
+        "order, a group inside another below it. Every other significant group is folded into the one shown with which "
+        "it shares most people."
     )
 
 

@@ -1,0 +1,224 @@
+"""From what a test set said of one question to what is shown of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from fairtest.inference.multiplicity.corrections import benjamini_hochberg
+from fairtest.ranking.crowd import Crowd
+from fairtest.ranking.pricing import Prices, sizes_in_order
+from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser
+from fairtest.search.cuts import conditions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.summaries import Target
+    from fairtest.engine.contract import Engine
+    from fairtest.inference.validate import Validated
+    from fairtest.model.context import Context
+    from fairtest.search.scoring import Strength
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+MOST_CANDIDATES = 2000
+"""Of more significant contexts than this, only those that say most for their price are looked at."""
+VISIBLE = 0.05
+"""The share of false ones among the contexts that visibly differ from everybody else."""
+NEARLY_EVERYBODY = 0.8
+"""A context with more than this part of the people is no news where the population shows the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is shown of one question, as positions among the contexts that were tested.
+
+    Attributes
+    ----------
+    groups
+        The contexts shown, in the order in which they were chosen, each followed by the significant ones that say the
+        same or less and share most people with it.
+    inside
+        For each context shown, the smallest other one that contains it; None for most.
+    confirmed
+        For each context shown and each of its predicates, whether the link is surely stronger with it than without.
+    everywhere
+        Whether the link is that of the whole population, and those shown differ from it.
+    outside
+        The sums over the people in none of those shown; None where contexts cannot be compared.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    inside: tuple[int | None, ...]
+    confirmed: tuple[tuple[bool, ...], ...] = ()
+    everywhere: bool = False
+    outside: NDArray[Any] | None = None
+
+    @property
+    def leading(self) -> list[int]:
+        """The contexts shown."""
+        return [group[0] for group in self.groups]
+
+
+class Comparison:
+    """The contexts of one question on one test set, compared with each other.
+
+    Parameters
+    ----------
+    target
+        What is counted to compare contexts.
+    sums
+        The sums of every significant context, by position, the population (0) included; counted if None.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        number: int,
+        target: Target,
+        strength: Strength,
+        validated: Validated,
+        significant: BoolArray,
+        sums: NDArray[Any] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._number = number
+        self._target = target
+        self._strength = strength
+        self._asked = validated.asked
+        estimates = validated.contexts
+        at = np.flatnonzero(significant)
+        self._at = at[at > 0]
+        signed = strength.metric.signed
+        self._sign = np.sign(estimates.effect[self._at]) if signed else np.ones(self._at.size)
+        self._population_sign = float(np.sign(np.nan_to_num(estimates.effect[0]))) if signed else 1.0
+        if sums is None:
+            conditions = [self._asked.conditions[i] for i in (0, *self._at.tolist())]
+            sums = engine.tables(number, conditions, target)
+        self._everyone, self._sums = sums[0], sums[1:]
+
+    def choose(self, level: float, deviate: FloatArray, *, confirmed: bool) -> Shown:
+        """Return what is shown.
+
+        Parameters
+        ----------
+        level
+            That of all comparisons together: this question's part of the level of the test set.
+        deviate
+            For every context that was tested, the deviate at which it would have been rejected.
+        confirmed
+            Whether the population shows a link.
+        """
+        prices = self._prices(level)
+        news_bound = confirmed & (self._sign == self._population_sign)
+        size = self._strength.sizes(self._sums, self._target)
+        everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
+        apart = ~news_bound
+        apart[news_bound] = self._differ_from_everybody()[news_bound]
+        kept = ~(news_bound & (size > NEARLY_EVERYBODY * everybody))
+        kept &= self._worthwhile(prices)
+        places = np.flatnonzero(kept)
+        if not places.size:
+            return Shown((), ())
+        contexts = [self._asked.contexts[i] for i in self._at[places]]
+        candidates = Candidates(
+            sign=self._sign[places],
+            sums=self._sums[places],
+            everyone=self._everyone,
+            prices=prices.take(places),
+            deviate=deviate[self._at[places]],
+            news_bound=news_bound[places],
+            apart=apart[places],
+            tie=sizes_in_order(size[places], contexts),
+        )
+        crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in self._at[places]])
+        chooser = Chooser(crowd, self._target, self._strength, candidates)
+        choice = chooser.choose(confirmed=confirmed, sign=self._population_sign)
+        shown = list(choice.shown)
+        return Shown(
+            groups=tuple(
+                tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
+            ),
+            inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
+            confirmed=tuple(self._confirmed_predicates(places[c], candidates.prices.deviates[c]) for c in shown),
+            everywhere=choice.everywhere,
+            outside=self._outside([int(self._at[places[c]]) for c in shown]),
+        )
+
+    def _outside(self, shown: Sequence[int]) -> NDArray[Any] | None:
+        """Return the sums over the people in none of the contexts shown; None if there are none, or only a sample."""
+        if not shown:
+            return None
+        crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in shown])
+        people = int(self._strength.sizes(crowd.total(crowd.everyone)[None], self._target)[0])
+        everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
+        if people < everybody:
+            return None
+        return crowd.total(crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0))
+
+    def _position(self, places: IntArray, candidate: int | None) -> int | None:
+        return None if candidate is None else int(self._at[places[candidate]])
+
+    def _prices(self, level: float) -> Prices:
+        return Prices.among([self._asked.contexts[i] for i in self._at], self._asked.contexts, level)
+
+    def _differ_from_everybody(self) -> BoolArray:
+        """Return which contexts visibly differ from everybody else, few of them by luck."""
+        rest = self._everyone - self._sums
+        p = ndtr(-self._sign * self._contrast(self._sums, rest))
+        p = np.where(self._strength.sizes(rest, self._target) < FEWEST_OUTSIDE, 1.0, p)
+        same = self._sign == self._population_sign
+        adjusted = np.ones(p.size)
+        adjusted[same] = np.nan_to_num(benjamini_hochberg(p[same]), nan=1.0)
+        return adjusted <= VISIBLE
+
+    def _worthwhile(self, prices: Prices) -> BoolArray:
+        """Return the contexts that are looked at: all, or if there are very many, the best for their price."""
+        if self._at.size <= MOST_CANDIDATES:
+            return np.ones(self._at.size, dtype=bool)
+        z = np.nan_to_num(self._strength.evidence(self._target.wrap(self._sums)).z)
+        order = np.argsort(-np.round(z**2 - 2 * prices.cost, 9), kind="stable")
+        kept = np.zeros(self._at.size, dtype=bool)
+        kept[order[:MOST_CANDIDATES]] = True
+        return kept
+
+    def _contrast(self, sums: NDArray[Any], rest: NDArray[Any]) -> FloatArray:
+        here, there = (self._strength.evidence(self._target.wrap(s)) for s in (sums, rest))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((here.effect - there.effect) / np.sqrt(here.variance + there.variance))
+
+    def _confirmed_predicates(self, place: int, deviate: float) -> tuple[bool, ...]:
+        """Return for each predicate of a context whether the link is surely stronger with it than without."""
+        context = self._asked.contexts[self._at[place]]
+        larger = [_without(context, i) for i in range(len(context))]
+        sums = self._engine.tables(self._number, conditions_of(larger, self._engine.axis), self._target)
+        rest = sums - self._sums[place]
+        z = self._sign[place] * self._contrast(np.repeat(self._sums[place][None], len(larger), axis=0), rest)
+        enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
+        return tuple((enough & (np.nan_to_num(z) >= deviate)).tolist())
+
+
+def _without(context: Context, place: int) -> Context:
+    predicates = context.predicates
+    return type(context)(predicates[:place] + predicates[place + 1 :])
+
+
+def _smallest_around(c: int, shown: Sequence[int], candidates: Candidates) -> int | None:
+    around = [b for b in shown if candidates.prices.within[c, b]]
+    return max(around, key=lambda b: candidates.tie[b], default=None)
+
+
+def _fold(members: NDArray[np.uint64], shown: Sequence[int], candidates: Candidates) -> list[list[int]]:
+    """Return the contexts shown, each with the others that share most people with it."""
+    groups = {c: [c] for c in shown}
+    if shown:
+        shared = np.stack([np.bitwise_count(members & members[c]).sum(axis=1) for c in shown])
+        for i in sorted(set(range(len(members))) - set(shown), key=lambda i: candidates.tie[i]):
+            if shared[:, i].any():
+                groups[shown[int(shared[:, i].argmax())]].append(i)
+    return list(groups.values())

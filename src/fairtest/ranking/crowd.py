@@ -1,0 +1,125 @@
+"""The people of a test set, arranged so that the sums of many contexts within some of them are quick to get.
+
+Choosing what to show asks the same thing again and again: what do the people of each significant context who are also
+in some other groups say? Everybody is a bit, and people who count in the same cell of the target stand together, so
+that for counts the answer is a population count of words.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Condition
+    from fairtest.data.summaries import Target
+    from fairtest.engine.contract import Engine
+    from fairtest.types import IntArray
+
+    People = NDArray[np.uint64]
+
+MOST_WORDS = 1 << 21
+"""About how many words of 64 people are kept for all contexts together; beyond, only some of the people are."""
+
+
+class Crowd:
+    """The people of a test set, and who of them is in each of some contexts.
+
+    Attributes
+    ----------
+    members
+        A row of bits for each context.
+    everyone
+        The bits of all people who have a value for the target.
+    """
+
+    def __init__(self, engine: Engine, number: int, target: Target, contexts: Sequence[Sequence[Condition]]) -> None:
+        self._target = target
+        place: dict[Condition, int] = {}
+        for condition in (c for context in contexts for c in context):
+            place.setdefault(condition, len(place))
+        cell, terms = engine.contributions(number, target)
+        bits = engine.members(number, [[condition] for condition in place])
+        words = len(cell) // 64
+        step = max(words * len(contexts) // MOST_WORDS, 1)
+        if step > 1:  # the split is by a hash of the position, so that any words are a sample
+            some = np.arange(cell.size).reshape(words, 64)[::step].ravel()
+            cell, terms = cell[some], terms[:, some]
+            bits = bits[:, ::step]
+        self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
+        known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)
+        known = np.concatenate((known, np.zeros((len(place), 1), np.uint8)), axis=1)  # nobody, to fill up words
+        satisfied = _pack(known.take(order, axis=1))
+        self.everyone: People = _pack((order < cell.size).astype(np.uint8)[None])[0]
+        self.members: People = np.tile(self.everyone, (len(contexts), 1))
+        for row, context in enumerate(contexts):
+            for condition in context:
+                self.members[row] &= satisfied[place[condition]]
+
+    def take(self, at: IntArray) -> Crowd:
+        """Return the same people with some of the contexts."""
+        some = copy(self)
+        some.members = self.members[at]
+        return some
+
+    def sums(self, people: People) -> NDArray[Any]:
+        """Return the sums over those of some people who are in each context: ``[context, *cell_shape, *sum_shape]``."""
+        return self._sums(self.members, people)
+
+    def total(self, people: People) -> NDArray[Any]:
+        """Return the sums over some people."""
+        return np.asarray(self._sums(self.everyone[None], people)[0])
+
+    def _sums(self, members: People, people: People) -> NDArray[Any]:
+        some = np.flatnonzero(people)
+        if some.size < people.size // 2:
+            inside = members[:, some] & people[some]
+        else:  # most words have somebody: taking them out would cost more than counting the others
+            some, inside = np.arange(people.size), members & people
+        starts = np.searchsorted(some, self._starts)
+        shape = (len(members), self._target.n_cells, *self._target.sum_shape)
+        sums = np.zeros(shape, dtype=float if self._target.sum_shape else np.int64)
+        present = np.diff(np.append(starts, some.size)) > 0
+        if not present.any():
+            return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
+        cells, starts = self._cells[present], starts[present]
+        counts = np.add.reduceat(np.bitwise_count(inside), starts, axis=1, dtype=np.int64)
+        if not self._target.sum_shape:
+            sums[:, cells] = counts
+            return sums.reshape(len(members), *self._target.cell_shape)
+        sums[:, cells, 0, 0] = counts
+        ends = np.append(starts[1:], some.size)
+        for cell, start, end in zip(cells.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            here = np.unpackbits(np.ascontiguousarray(inside[:, start:end]).view(np.uint8), axis=1).astype(float)
+            terms = self._terms[:, some[start:end]].reshape(len(self._terms), -1)
+            added = here @ terms.T  # pieces of exact sums: the order of additions does not matter
+            sums[:, cell, 1:] = added.reshape(len(members), -1, self._target.pieces)
+        return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
+
+
+def _pack(mask: NDArray[np.uint8]) -> People:
+    return np.packbits(mask, axis=1).view(np.uint64)
+
+
+def _by_cell(cell: NDArray[np.int32], terms: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray, IntArray]:
+    """Return people ordered by cell, every cell filled up to whole words.
+
+    Gives their terms ``[term, word, bit]``, their positions (one beyond the last where a word is filled up), the first
+    word of each cell that has anybody, and which cells these are.
+    """
+    order = np.argsort(cell, kind="stable")
+    order = order[np.searchsorted(cell[order], 0) :]
+    cells, first, many = np.unique(cell[order], return_index=True, return_counts=True)
+    words = (many + 63) // 64
+    starts = np.concatenate(([0], np.cumsum(words)[:-1])).astype(int) if cells.size else np.zeros(0, dtype=int)
+    placed = np.full(int(words.sum()) * 64, cell.size)
+    for at, start, n in zip(first.tolist(), starts.tolist(), many.tolist(), strict=True):
+        placed[start * 64 : start * 64 + n] = order[at : at + n]
+    filled = np.concatenate((terms, np.zeros((len(terms), 1))), axis=1).take(placed, axis=1)
+    return filled.reshape(len(terms), placed.size // 64, 64), placed, starts, cells

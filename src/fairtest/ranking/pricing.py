@@ -1,0 +1,104 @@
+"""What a context must show before it is named beside others: the price of its predicates, and the level that buys.
+
+A context is a sentence made of predicates. The more predicates it could have been made of, the more easily some context
+looks stronger than its surroundings by luck; so each predicate has a price, and levels fall with it fast enough that
+those of all comparisons anybody could make add up to less than the level of the test set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.model.context import Context, Predicate
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    r"""Prices and levels of the contexts that may be shown, from the predicates of all that were proposed.
+
+    With K columns among the proposals and :math:`I_j` different predicates of column j, a context costs
+    :math:`\sum \ln(K I_j)` over its predicates, and is compared with a larger one at the level
+
+    .. math:: a(c) = \frac{α}{2}\; \frac{e^{-\mathrm{cost}(c)}\, 3^{-|c|}}{e - 1},
+
+    divided, where a threshold of the larger one is another than its own, by how many thresholds there are. The levels
+    of all comparisons add up to at most α, in both directions: conjunctions of L predicates have
+    :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to e − 1, and each predicate of a context is kept, dropped or
+    relaxed in a larger one. So whatever is chosen afterwards, every comparison that passes is right with confidence
+    1 − α.
+    """
+
+    contexts: Sequence[Context]
+    vocabulary: frozenset[Predicate]
+    level: float
+
+    @classmethod
+    def among(cls, contexts: Sequence[Context], proposed: Sequence[Context], level: float) -> Prices:
+        """Return the prices of contexts that were chosen from all those proposed."""
+        known: dict[int, Predicate] = {}  # by identity first: predicates are shared, and there are many contexts
+        for context in proposed:
+            for predicate in context.predicates:
+                known[id(predicate)] = predicate
+        return cls(contexts, frozenset(known.values()), level)
+
+    def take(self, at: IntArray) -> Prices:
+        """Return the prices of some of the contexts."""
+        return Prices([self.contexts[i] for i in at.tolist()], self.vocabulary, self.level)
+
+    @cached_property
+    def cost(self) -> FloatArray:
+        """The price of each context, in nats."""
+        alternatives = Counter(p.column for p in self.vocabulary)
+        columns = len(alternatives)
+        price = {column: np.log(columns * many) for column, many in alternatives.items()}
+        return np.array([sum(price[p.column] for p in context.predicates) for context in self.contexts])
+
+    @cached_property
+    def levels(self) -> FloatArray:
+        """The level at which each context is compared with a larger one that has predicates of its own only."""
+        length = np.array([len(context) for context in self.contexts])
+        return np.asarray(self.level / 2 * np.exp(-self.cost) / 3.0**length / (np.e - 1))
+
+    @cached_property
+    def deviates(self) -> FloatArray:
+        """The normal deviates of these levels."""
+        return np.asarray(-ndtri(self.levels))
+
+    @cached_property
+    def _thresholds(self) -> dict[tuple[str, str], int]:
+        return Counter((p.column, p.op) for p in self.vocabulary)
+
+    def deviate_within(self, inner: int, outer: int) -> float:
+        """Return the normal deviate that a context must reach against the rest of a larger one that contains it."""
+        own = set(self.contexts[inner].predicates)
+        relaxed = [p for p in self.contexts[outer].predicates if p not in own]
+        many = np.prod([self._thresholds[p.column, p.op] for p in relaxed])
+        return float(-ndtri(self.levels[inner] / many))
+
+    @cached_property
+    def within(self) -> BoolArray:
+        """Which contexts are parts of which by their predicates: ``[inner, outer]``; none is a part of itself."""
+        words = {p: i for i, p in enumerate(dict.fromkeys(p for c in self.contexts for p in c.predicates))}
+        spoken = np.zeros((len(self.contexts), len(words)), dtype=np.float32)
+        for row, context in enumerate(self.contexts):
+            spoken[row, [words[p] for p in context.predicates]] = 1
+        implied = np.array([[p.implies(q) for q in words] for p in words], dtype=np.float32).reshape(len(words), -1)
+        satisfied = spoken @ implied > 0
+        inside = (~satisfied).astype(np.float32) @ spoken.T == 0
+        np.fill_diagonal(inside, False)
+        return np.asarray(inside)
+
+
+def sizes_in_order(size: IntArray, contexts: Sequence[Context]) -> list[tuple[int, str]]:
+    """Return what breaks ties: larger contexts first, then by name."""
+    return [(-int(n), str(context)) for n, context in zip(size, contexts, strict=True)]

@@ -1,0 +1,432 @@
+"""Which significant contexts are shown, and in which order: as few as say what there is to say.
+
+Every significant context is a true statement, but hundreds of them tell one story: parts of a group, groups that
+contain it, groups that share people with it. The contexts that are shown are chosen one by one. Those chosen so far cut
+the test set into cells; within each cell, a candidate's people are compared with the other people there, so that only
+what it says beyond the chosen ones counts, and it must be worth its price (:mod:`fairtest.ranking.pricing`). A context
+inside another one that is shown must besides differ from the rest of it at a level that holds for all such comparisons
+together. Choosing among rejected hypotheses, in whatever way, keeps the guarantee for those that are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtest.data.summaries import Target
+    from fairtest.metrics.evidence import Evidence
+    from fairtest.ranking.crowd import Crowd
+    from fairtest.ranking.pricing import Prices
+    from fairtest.search.scoring import Strength
+    from fairtest.types import BoolArray, FloatArray, IntArray
+
+    People = NDArray[np.uint64]
+
+PRICE = 0.75
+"""How much of its price a context must be worth: between a half and one, results hardly differ."""
+FEWEST, FEWEST_OUTSIDE = 10, 20
+"""Cells with fewer people on a side say nothing; nor does the rest of a larger context with fewer."""
+CLEAR = 1.959963984540054
+"""A link that a look of its own would call clear."""
+BRUSH = 0.1
+"""A context of which no more than this part is in others brushes them only."""
+MOST_SHOWN = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The significant contexts of one question, and what is known of each before choosing.
+
+    Attributes
+    ----------
+    sign
+        The direction of each link; 1 for all where a metric has none.
+    sums
+        The sums of each context in the test set, and of everybody.
+    prices
+        What each costs, and must reach.
+    deviate
+        The deviate at which the correction would have rejected each.
+    news_bound
+        Those whose link is that of the population, so that they are news only if they differ from it.
+    apart
+        Those that visibly differ from everybody else, or need not.
+    tie
+        What breaks ties.
+    """
+
+    sign: FloatArray
+    sums: NDArray[Any]
+    everyone: NDArray[Any]
+    prices: Prices
+    deviate: FloatArray
+    news_bound: BoolArray
+    apart: BoolArray
+    tie: Sequence[tuple[int, str]]
+
+    def __len__(self) -> int:
+        return len(self.sign)
+
+    def take(self, at: IntArray) -> Candidates:
+        """Return some of the candidates."""
+        return Candidates(
+            self.sign[at],
+            self.sums[at],
+            self.everyone,
+            self.prices.take(at),
+            self.deviate[at],
+            self.news_bound[at],
+            self.apart[at],
+            [self.tie[i] for i in at.tolist()],
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is shown.
+
+    Attributes
+    ----------
+    shown
+        Candidates in the order in which they were chosen.
+    everywhere
+        Whether the link is that of the whole population, and those shown differ from it.
+    """
+
+    shown: tuple[int, ...]
+    everywhere: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """What candidates show in some cells: terms t/u and weights 1/u, ``[cell, candidate]``, 0 where nothing is known.
+
+    ``apart`` is the difference between a candidate's people and the others there, ``alone`` what its people show by
+    themselves.
+    """
+
+    apart: tuple[FloatArray, FloatArray]
+    alone: tuple[FloatArray, FloatArray]
+
+    def beyond(self, sign: FloatArray, *, base: bool) -> FloatArray:
+        """Return the deviates of what candidates show beyond the chosen contexts, the first cell being outside them.
+
+        There it is the link itself that counts, unless the population is the ``base`` that candidates must differ from.
+        """
+        outside = self.apart if base else self.alone
+        total, weight = (first[0] + rest[1:].sum(axis=0) for first, rest in zip(outside, self.apart, strict=True))
+        return _deviate(sign, total, weight)
+
+    def outside(self, sign: FloatArray, *, base: bool) -> FloatArray:
+        """Return the deviates of what candidates show outside the chosen contexts alone."""
+        total, weight = (a[0] for a in (self.apart if base else self.alone))
+        return _deviate(sign, total, weight)
+
+    def of(self, candidate: int) -> _Terms:
+        """Return those of one candidate."""
+        apart, alone = ((a[:, [candidate]], b[:, [candidate]]) for a, b in (self.apart, self.alone))
+        return _Terms(apart, alone)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """Contexts chosen so far, and the cells they cut the test set into: by which of them hold a person.
+
+    Attributes
+    ----------
+    members
+        The contexts, in the order in which they were chosen.
+    keys
+        For each cell, which of them hold its people; the first cell is outside all.
+    people
+        The people of each cell: ``[cell, word]``.
+    sums, totals
+        The sums of every candidate within each cell, and of the cell: ``[cell, candidate, …]`` and ``[cell, …]``.
+    terms
+        What candidates show there.
+    """
+
+    members: tuple[int, ...]
+    keys: tuple[frozenset[int], ...]
+    people: People
+    sums: NDArray[Any]
+    totals: NDArray[Any]
+    terms: _Terms
+
+
+class Chooser:
+    """Chooses what is shown among the significant contexts of one question."""
+
+    def __init__(self, crowd: Crowd, target: Target, strength: Strength, candidates: Candidates) -> None:
+        self._crowd = crowd
+        self._target = target
+        self._strength = strength
+        self._candidates = candidates
+        self._size = np.bitwise_count(crowd.members).sum(axis=1).astype(float)
+        self._known: dict[tuple[int, int], bool] = {}
+        everyone = crowd.everyone[None]
+        sums, totals = crowd.sums(crowd.everyone)[None], crowd.total(crowd.everyone)[None]
+        self._start = _Chosen((), (frozenset(),), everyone, sums, totals, self._terms(sums, totals))
+
+    def choose(self, *, confirmed: bool, sign: float) -> Choice:
+        """Return what is shown; ``confirmed`` says whether the population shows a link, of direction ``sign``."""
+        chosen = self._grow_all(base=False)
+        if not confirmed or not self._is_left(chosen, sign):
+            return Choice(chosen.members, everywhere=False)
+        # what does not surely differ from everybody else has no chance then, whatever else is chosen
+        at = np.flatnonzero(self._differ_from_everybody)
+        if not at.size:
+            return Choice((), everywhere=True)
+        some = Chooser(self._crowd.take(at), self._target, self._strength, self._candidates.take(at))
+        return Choice(tuple(at[list(some._grow_all(base=True).members)].tolist()), everywhere=True)
+
+    def _grow_all(self, *, base: bool) -> _Chosen:
+        chosen = self._grow(self._start, range(len(self._candidates)), base=base)
+        return self._refine(chosen, base=base)
+
+    def _is_left(self, chosen: _Chosen, sign: float) -> bool:
+        """Whether people outside the chosen contexts still show the link of the population."""
+        outside = self._evidence(chosen.totals[:1])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return bool(sign * outside.effect[0] / np.sqrt(outside.variance[0]) >= CLEAR)
+
+    # Growing ---------------------------------------------------------------------------------------------------------
+
+    def _grow(self, chosen: _Chosen, among: Iterable[int], *, base: bool, fixed: Iterable[int] = ()) -> _Chosen:
+        """Add the contexts that say most beyond those chosen, one after the other, as long as any is allowed.
+
+        After each addition the earlier ones but those ``fixed`` are judged again, and one that has become superfluous
+        is dropped for good: otherwise it could come back, and the growth would not end.
+        """
+        among, fixed = set(among), set(fixed)
+        while len(chosen.members) < MOST_SHOWN:
+            left = np.array(sorted(among - set(chosen.members)), dtype=int)
+            best = self._best(chosen, left, base=base)
+            if best is None:
+                break
+            chosen = self._with(chosen, best)
+            for earlier in chosen.members[:-1]:
+                if earlier not in fixed and not self._is_needed(earlier, chosen, base=base):
+                    chosen = self._without(chosen, {earlier})
+                    among.discard(earlier)
+        return chosen
+
+    def _best(self, chosen: _Chosen, left: IntArray, *, base: bool) -> int | None:
+        """Return the allowed candidate with the largest gain."""
+        known = self._candidates
+        z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
+        sure = np.where(known.news_bound[left], bound, z)
+        hopeful = sure >= known.prices.deviates[left]
+        if not base:  # what is not inside a chosen one may have other reasons to be shown
+            inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
+            hopeful |= known.apart[left] & ~inside.any(axis=1)
+        gain = np.round(np.maximum(z, 0.0) ** 2 - 2 * PRICE * known.prices.cost[left], 12)
+        order = sorted(np.flatnonzero(hopeful).tolist(), key=lambda i: (-gain[i], known.tie[int(left[i])]))
+        for i in order:
+            c = int(left[i])
+            if self._is_allowed(c, chosen.members, chosen.terms.of(c), self._shared(c, chosen.people[0]), base=base):
+                return c
+        return None
+
+    def _is_needed(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
+        """Whether a chosen context may still stand beside the others."""
+        others = tuple(m for m in chosen.members if m != c)
+        merged = _merge(chosen.keys, {c})
+        sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums[:, c], chosen.totals))
+        outside = np.bitwise_or.reduce(
+            chosen.people[merged.order[: merged.starts[1] if len(merged.starts) > 1 else None]]
+        )
+        return self._is_allowed(c, others, self._terms(sums[:, None], totals), self._shared(c, outside), base=base)
+
+    def _is_allowed(self, c: int, members: Sequence[int], terms: _Terms, shared: float, *, base: bool) -> bool:
+        """Whether a candidate may stand beside some contexts, given what it shows in the cells these make."""
+        known = self._candidates
+        bound = base or bool(known.news_bound[c])
+        sign, required = known.sign[[c]], known.prices.deviates[c]
+        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
+        around = [b for b in members if known.prices.within[c, b]]
+        if around or base:
+            beyond_everybody = not base or bool(self._differ_from_everybody[c])
+            return sure and beyond_everybody and all(self._differs(c, b) for b in around)
+        if sure:
+            return True
+        if not known.apart[c] or shared > BRUSH:
+            return False
+        # its people outside the others must show the link as surely as all of it had to
+        return shared == 0 or bool(terms.outside(sign, base=bound)[0] >= max(CLEAR, known.deviate[c]))
+
+    @cached_property
+    def _differ_from_everybody(self) -> BoolArray:
+        """Which contexts are surely stronger than everybody else."""
+        known = self._candidates
+        return self._are_stronger(np.arange(len(known)), known.everyone - known.sums, known.prices.deviates)
+
+    def _differs(self, c: int, outer: int) -> bool:
+        """Whether a context is surely stronger than the rest of a larger one."""
+        if (c, outer) not in self._known:
+            known = self._candidates
+            rest, required = known.sums[outer] - known.sums[c], known.prices.deviate_within(c, outer)
+            self._known[c, outer] = bool(self._are_stronger(np.array([c]), rest[None], required)[0])
+        return self._known[c, outer]
+
+    def _are_stronger(self, which: IntArray, rest: NDArray[Any], required: FloatArray | float) -> BoolArray:
+        """Whether candidates show a link that is stronger than that of other people by so many deviates."""
+        enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
+        here, there = self._evidence(self._candidates.sums[which]), self._evidence(rest)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = self._candidates.sign[which] * (here.effect - there.effect) / np.sqrt(here.variance + there.variance)
+            return np.asarray(enough & (z >= required))
+
+    def _shared(self, c: int, outside: People) -> float:
+        """Return which part of a context is not outside some others."""
+        return float(1 - np.bitwise_count(self._crowd.members[c] & outside).sum() / max(self._size[c], 1.0))
+
+    # Or its parts ----------------------------------------------------------------------------------------------------
+
+    def _refine(self, chosen: _Chosen, *, base: bool) -> _Chosen:
+        """Replace a chosen context by parts of it where these say more."""
+        tried: set[int] = set()
+        while left := [b for b in chosen.members if b not in tried]:
+            b = min(left, key=lambda i: self._candidates.tie[i])
+            tried.add(b)
+            inside = np.flatnonzero(self._candidates.prices.within[:, b])
+            if not inside.size:
+                continue
+            replaced = {b, *(c for c in chosen.members if self._candidates.prices.within[c, b])}
+            rest = self._without(chosen, replaced)
+            # none of the rest is inside a part of b, and what the parts are worth is compared beside the same rest
+            parts = self._grow(rest, inside.tolist(), base=base, fixed=rest.members)
+            new = [c for c in parts.members if c not in rest.members]
+            old = [c for c in chosen.members if c in replaced]
+            if self._worth(rest, new, base=base) > self._worth(rest, old, base=base):
+                chosen = self._grow(parts, range(len(self._candidates)), base=base)
+        return chosen
+
+    def _worth(self, chosen: _Chosen, added: Sequence[int], *, base: bool) -> float:
+        """Return what contexts are worth together, one after the other."""
+        known, worth = self._candidates, 0.0
+        for place, c in enumerate(added):
+            z = max(float(chosen.terms.of(c).beyond(known.sign[[c]], base=base)[0]), 0.0)
+            worth += max(z**2 - 2 * PRICE * float(known.prices.cost[c]), 0.0)
+            if place + 1 < len(added):
+                chosen = self._with(chosen, c)
+        return round(worth, 9)
+
+    # Cells -----------------------------------------------------------------------------------------------------------
+
+    def _with(self, chosen: _Chosen, c: int) -> _Chosen:
+        """Return the chosen contexts and one more, which cuts in two the cells that it shares people with."""
+        inside = chosen.people & self._crowd.members[c]
+        touched = inside.any(axis=1)
+        at = np.flatnonzero(touched)
+        sums = chosen.sums.copy(), [self._crowd.sums(inside[i]) for i in at]
+        totals = chosen.totals.copy(), [self._crowd.total(inside[i]) for i in at]
+        for place, i in enumerate(at):
+            sums[0][i] -= sums[1][place]
+            totals[0][i] -= totals[1][place]
+        people = np.concatenate((chosen.people & ~self._crowd.members[c], inside[at]))
+        keys = (*chosen.keys, *(chosen.keys[i] | {c} for i in at))
+        kept = np.asarray(people.any(axis=1))
+        kept[0] = True
+        all_sums, all_totals = (np.concatenate((a, np.array(b))) for a, b in (sums, totals))
+        changed = np.concatenate((at, np.arange(len(chosen.keys), len(keys))))
+        terms = self._updated(chosen.terms, len(keys), changed, all_sums, all_totals)
+        return _Chosen(
+            (*chosen.members, c),
+            tuple(key for key, keep in zip(keys, kept.tolist(), strict=True) if keep),
+            people[kept],
+            all_sums[kept],
+            all_totals[kept],
+            _Terms(*(((a[kept], b[kept])) for a, b in (terms.apart, terms.alone))),
+        )
+
+    def _updated(
+        self, terms: _Terms, cells: int, changed: IntArray, sums: NDArray[Any], totals: NDArray[Any]
+    ) -> _Terms:
+        """Return the terms of all cells, those of some of them computed anew."""
+        if not changed.size:
+            return terms
+        new = self._terms(sums[changed], totals[changed])
+
+        def joined(before: FloatArray, after: FloatArray) -> FloatArray:
+            every = np.zeros((cells, before.shape[1]))
+            every[: len(before)] = before
+            every[changed] = after
+            return every
+
+        pairs = ((terms.apart, new.apart), (terms.alone, new.alone))
+        apart, alone = ((joined(b[0], a[0]), joined(b[1], a[1])) for b, a in pairs)
+        return _Terms(apart, alone)
+
+    def _without(self, chosen: _Chosen, dropped: set[int]) -> _Chosen:
+        """Return the chosen contexts but for some: cells that only these told apart become one."""
+        merged = _merge(chosen.keys, dropped)
+        sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums, chosen.totals))
+        people = np.bitwise_or.reduceat(chosen.people[merged.order], merged.starts)
+        members = tuple(m for m in chosen.members if m not in dropped)
+        before = chosen.terms
+        first = merged.order[merged.starts]
+        kept = _Terms(*((a[first], b[first]) for a, b in (before.apart, before.alone)))
+        changed = np.flatnonzero(np.diff(np.append(merged.starts, merged.order.size)) > 1)
+        terms = self._updated(kept, len(first), changed, sums, totals)
+        return _Chosen(members, merged.keys, people, sums, totals, terms)
+
+    def _terms(self, sums: NDArray[Any], totals: NDArray[Any]) -> _Terms:
+        """Return what candidates show in some cells, given their sums there and those of the cells."""
+        rest = totals[:, None] - sums
+        shape = sums.shape[:2]
+        flat = [_cell_by_cell(a.reshape(-1, *a.shape[2:])) for a in (sums, rest)]
+        here, there = (self._evidence(a) for a in flat)
+        inside, outside = (self._strength.sizes(a, self._target) for a in flat)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference, variance = here.effect - there.effect, here.variance + there.variance
+        apart = _weigh(difference, variance, (inside >= FEWEST) & (outside >= FEWEST))
+        alone = _weigh(here.effect, here.variance, inside >= FEWEST)
+        return _Terms(*((a.reshape(shape), b.reshape(shape)) for a, b in (apart, alone)))
+
+    def _evidence(self, sums: NDArray[Any]) -> Evidence:
+        return self._strength.evidence(self._target.wrap(sums))
+
+
+@dataclass(frozen=True)
+class _Merged:
+    """Which cells become one: in ``order``, each group of them begins at one of the ``starts``."""
+
+    keys: tuple[frozenset[int], ...]
+    order: IntArray
+    starts: IntArray
+
+
+def _merge(keys: Sequence[frozenset[int]], dropped: set[int]) -> _Merged:
+    """Return which cells are no longer told apart without some contexts; the one outside all stays the first."""
+    groups: dict[frozenset[int], list[int]] = {frozenset(): []}
+    for i, key in enumerate(keys):
+        groups.setdefault(key - dropped, []).append(i)
+    sizes = [len(cells) for cells in groups.values()]
+    order = np.array([i for cells in groups.values() for i in cells], dtype=int)
+    return _Merged(tuple(groups), order, np.cumsum([0, *sizes[:-1]]))
+
+
+def _weigh(value: FloatArray, variance: FloatArray, enough: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return value/variance and 1/variance, 0 where there are too few people to say."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        known = enough & np.isfinite(value) & (variance > 0) & np.isfinite(variance)
+        return np.where(known, value / variance, 0.0), np.where(known, 1 / variance, 0.0)
+
+
+def _cell_by_cell(sums: NDArray[Any]) -> NDArray[Any]:
+    """Return the same sums, in memory cell by cell: metrics add up a few cells of each of many contexts."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(sums, 0, -1)), -1, 0)
+
+
+def _deviate(sign: FloatArray, total: FloatArray, weight: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(weight > 0, sign * total / np.sqrt(weight), 0.0)

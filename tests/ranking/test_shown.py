@@ -1,0 +1,174 @@
+"""What is shown of what is significant: people whose truth is known, through the public interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairtest as ft
+from fairtest.data.source import DataSource
+from fairtest.pipeline.search import engine_of
+from fairtest.ranking.crowd import Crowd
+from fairtest.ranking.pricing import Prices
+from fairtest.ranking.shown import Chooser
+from fairtest.search.cuts import conditions_of
+
+N = 12_000
+
+
+def shop(gap, n=N, seed=0, **more):
+    """Return people of two incomes whose rates differ by ``gap(columns)``."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "region": rng.choice(["North", "South", "West"], n, p=[0.4, 0.35, 0.25]),
+        "city": rng.choice(["urban", "rural"], n, p=[0.4, 0.6]),
+        "age": rng.integers(18, 80, n),
+        "device": rng.choice(["phone", "laptop"], n),
+        **{name: make(rng, n) for name, make in more.items()},
+    }
+    low = rng.random(n) < 0.5
+    rate = 0.4 + np.where(low, 0.5, -0.5) * gap(columns)
+    return pl.DataFrame(
+        {**columns, "income": np.where(low, "low", "high"), "yes": np.where(rng.random(n) < rate, "Yes", "No")}
+    )
+
+
+def audit(frame, **how):
+    return ft.audit(frame, "income", "yes", favourable={"yes": "Yes"}, reference={"income": "high"}, **how)
+
+
+def named(report):
+    return [str(f.context) for f in report.findings]
+
+
+def test_a_planted_group_is_shown_alone():
+    report = audit(shop(lambda c: 0.35 * (c["region"] == "West")))
+    assert named(report) == ["region = West"]
+    (found,) = report.findings
+    assert found.folded > 0
+    assert found.confirmed == (True,)
+
+
+def test_what_is_the_same_everywhere_is_told_once():
+    report = audit(shop(lambda c: np.full(N, 0.15)))
+    assert report.populations[0].significant
+    assert report.findings == ()
+
+
+def test_a_part_that_is_stronger_stands_inside_the_larger_one():
+    west = lambda c: c["region"] == "West"  # noqa: E731
+    report = audit(shop(lambda c: 0.2 * west(c) + 0.4 * (west(c) & (c["city"] == "urban")), n=30_000))
+    inside = {str(f.context): None if f.inside is None else str(f.inside) for f in report.findings}
+    assert inside == {"region = West": None, "city = urban, region = West": "region = West"}
+
+
+def test_opposite_groups_are_both_shown_and_nothing_is_left():
+    report = audit(shop(lambda c: np.where(c["city"] == "urban", 0.3, -0.25)))
+    assert sorted(named(report)) == ["city = rural", "city = urban"]
+    attribute = report.attributes[0]
+    assert not attribute.everywhere
+    assert attribute.elsewhere is None or attribute.elsewhere.size == 0
+
+
+def test_everywhere_and_more_so_in_a_group():
+    report = audit(shop(lambda c: np.where(c["region"] == "West", 0.45, 0.12), n=30_000, seed=2))
+    attribute = report.attributes[0]
+    assert named(report) == ["region = West"]
+    assert attribute.everywhere
+    low, high = attribute.elsewhere.interval
+    assert low <= 0.12 <= high
+    assert attribute.elsewhere.size + report.findings[0].size == report.data.test
+
+
+def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
+    frame = shop(lambda c: 0.3 * (c["region"] == "West"))
+    other = frame.select(reversed(frame.columns)).with_columns(pl.col("region").replace({"West": "Aest"}))
+    assert [f.effect for f in audit(frame).findings] == [f.effect for f in audit(other).findings]
+
+
+def test_whoever_is_shown_may_stand_beside_all_the_others(monkeypatch):
+    rng = np.random.default_rng(6)
+    frame, ends = overlapping(rng), []
+    grow_all = Chooser._grow_all
+
+    def remember(self, *, base):
+        ends.append((self, grow_all(self, base=base), base))
+        return ends[-1][1]
+
+    monkeypatch.setattr(Chooser, "_grow_all", remember)
+    assert len(audit(frame).findings) > 2
+    for chooser, chosen, base in ends:
+        assert [c for c in chosen.members if not chooser._is_needed(c, chosen, base=base)] == []
+
+
+def overlapping(rng, n=8000):
+    """Return people with several groups that overlap, in which parts replace what contains them and it comes back."""
+    columns = {
+        "region": rng.choice(["N", "S", "W", "E"], n, p=[0.4, 0.3, 0.15, 0.15]),
+        "city": rng.choice(["u", "r"], n, p=[0.4, 0.6]),
+        "age": rng.integers(18, 80, n),
+        "device": rng.choice(["p", "l"], n),
+        "tenure": rng.exponential(3, n).round(1),
+    }
+    gap = np.zeros(n)
+    for _ in range(rng.integers(2, 6)):
+        inside = np.ones(n, bool)
+        for place in rng.choice(5, rng.integers(1, 4), replace=False):
+            values = list(columns.values())[place]
+            if values.dtype.kind in "if":
+                threshold = np.quantile(values, rng.uniform(0.2, 0.8))
+                inside &= (values <= threshold) if rng.random() < 0.5 else values > threshold
+            else:
+                inside &= values == rng.choice(np.unique(values))
+        gap += inside * rng.uniform(0.15, 0.4) * rng.choice([1, 1, 1, -1])
+    low = rng.random(n) < 0.5
+    yes = rng.random(n) < np.clip(0.45 + np.where(low, 0.5, -0.5) * gap, 0, 1)
+    return pl.DataFrame({**columns, "income": np.where(low, "low", "high"), "yes": np.where(yes, "Yes", "No")})
+
+
+def test_levels_of_comparisons_are_divided_among_all_that_a_set_answers(monkeypatch):
+    levels = []
+    among = Prices.among.__func__
+
+    def remember(cls, contexts, proposed, level):
+        levels.append(level)
+        return among(cls, contexts, proposed, level)
+
+    monkeypatch.setattr(Prices, "among", classmethod(remember))
+    frame = shop(lambda c: 0.3 * (c["region"] == "West"), n=4_000)
+    ft.audit(frame, ["income", "device"], "yes")
+    assert levels == [0.025, 0.025]
+    levels.clear()
+    labels = frame.with_columns(no=pl.col("yes") == "No", yes=pl.col("yes") == "Yes")
+    ft.audit(labels, "income", ["yes", "no"])
+    assert levels == [0.025, 0.025]
+
+
+@pytest.mark.parametrize("metric", ["DIFF", "NMI", "CORR"])
+@pytest.mark.parametrize("explanatory", [None, "device"])
+def test_sums_of_a_crowd_are_those_of_contexts(metric, explanatory):
+    frame = shop(lambda c: 0.3 * (c["region"] == "West"), n=2_000).with_columns(
+        pl.Series("pay", np.random.default_rng(1).gamma(2, 3, 2_000))
+    )
+    source = DataSource(frame)
+    output = "pay" if metric == "CORR" else "yes"
+    question = ft.Testing(source, "income", output, explanatory=explanatory, metrics=metric).questions[0]
+    engine, target = engine_of(source), question.search_target(source)
+    contexts = [ft.Context.of([p]) for p in map(_predicate, ("region = West", "city = urban", "age > 40"))]
+    both = [*contexts, ft.Context.of(contexts[0].predicates + contexts[1].predicates)]
+    engine.axes(["region", "city", "age"])
+    conditions = conditions_of(both, engine.axis)
+    crowd = Crowd(engine, 1, target, conditions[:3])
+    tables = engine.tables(1, conditions, target)
+    assert crowd.sums(crowd.everyone).tobytes() == tables[:3].tobytes()
+    assert crowd.sums(crowd.members[0])[1].tobytes() == tables[3].tobytes()
+    assert crowd.total(crowd.everyone).tobytes() == engine.total(1, target).tobytes()
+
+
+def _predicate(text):
+    column, op, value = text.split()
+    if op == "=":
+        return ft.Predicate(column, "==", value)
+    thresholds = {18: 40}
+    return ft.Predicate(column, ">", thresholds.get(int(value), int(value)))
