@@ -75,8 +75,8 @@ def least_p(summary: Counts, growth: float) -> FloatArray:
 
     Examples
     --------
-    >>> least_p(Counts(np.array([[[68, 0], [0, 1]]])), 1.0).round(4)  # one person of 69
-    array(0.0145)
+    >>> float(least_p(Counts(np.array([[[68, 0], [0, 1]]])), 1.0).round(4))  # one person of 69
+    0.0145
     """
     counts = summary.counts[..., 0, :, :] * growth
     one, other = counts.sum(axis=-2)[..., 1], counts.sum(axis=-2)[..., 0]
