@@ -21,7 +21,7 @@ from fairtest.metrics.choice import scale_for
         (0.001, "0.001"),
         (0.00096, "1e-3"),
         (2.2e-21, "2e-21"),
-        (1e-300, "1e-300"),
+        (1e-300, "< 1e-297"),
         (0.0, "< 1e-300"),
         (None, "–"),
         (math.nan, "–"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 UNDEFINED = "–"
-P_FLOOR = 1e-300
+P_FLOOR, NEAR_FLOOR = 1e-300, 1e-297
 NARROW = "\u202f"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -147,8 +147,8 @@ def p_value(p: float | None) -> str:
     """
     if p is None or math.isnan(p):
         return UNDEFINED
-    if p < P_FLOOR:
-        return "< 1e-300"
+    if p < NEAR_FLOOR:  # known only to be below: a floor, perhaps times a correction
+        return "< 1e-300" if p < P_FLOOR else "< 1e-297"
     if p >= 0.995:
         return "> 0.99"
     if p >= 0.1:
@@ -179,7 +179,7 @@ def typeset_p(p: float | None, name: str = "p") -> str:
     >>> typeset_p(2.2e-21).replace(NARROW, " "), typeset_p(0).replace(NARROW, " ")
     ('p = 2 × 10⁻²¹', 'p < 10⁻³⁰⁰')
     """
-    shown = p_statement(p, name).replace("< 1e-300", "< 10" + "-300".translate(_SUPERSCRIPT))
+    shown = re.sub(r"< 1e(-\d+)$", lambda m: f"< 10{m[1].translate(_SUPERSCRIPT)}", p_statement(p, name))
     shown = re.sub(r"(\d)e(-\d+)$", lambda m: f"{m[1]} × 10{m[2].translate(_SUPERSCRIPT)}", shown)
     return shown.replace(" ", NARROW)
 
