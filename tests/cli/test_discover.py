@@ -31,7 +31,7 @@ def test_labels_are_found_in_both_forms(files, arguments, tmp_path):
     name, *rest = arguments
     code, out, err = fairtest("discover", files / name, "-p", "sex", *rest, "--json", tmp_path / "r.json")
     assert (code, "Written" in err) == (0, True)
-    assert "One label goes with sex." in out
+    assert "one label goes with sex." in out
     assert "* Labels associated with sex = f:" in out
     assert f"Repeat it: fairtest discover {name}" in out
     asked = json.loads((tmp_path / "r.json").read_text())["investigations"][0]

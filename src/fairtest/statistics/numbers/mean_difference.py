@@ -139,7 +139,7 @@ def mean_difference_p(groups: TwoGroups, known: FloatArray | None = None) -> Flo
     --------
     >>> groups = TwoGroups(*(np.array([[v]]) for v in ([40.0, 40.0], [5.0, 6.0], [39.0, 39.0], [0.0, 0.0])))
     >>> print(mean_difference_p(groups).round(7))
-    [2.38e-05]
+    [2.6e-05]
     """
     fit, defined = _fit(groups, known)
     deviate = fit.deviate(np.zeros(len(fit.gap)), np.arange(len(fit.gap)))
