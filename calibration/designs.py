@@ -574,9 +574,7 @@ def _rare_one_ways() -> Iterator[Design]:
 
 def _conditional_one_ways() -> Iterator[Design]:
     for noise, strata in product(("normal", "log-normal 1", "count 0.1"), (100, 500)):
-        yield _one_way(
-            f"3 groups, three a stratum, {noise} errors", 3 * strata, strata, OneWay(3, (0.0,), noise, 0.5)
-        )
+        yield _one_way(f"3 groups, three a stratum, {noise} errors", 3 * strata, strata, OneWay(3, (0.0,), noise, 0.5))
     for strata, noise, share, per in product((6, 20, 50), ("normal", "log-normal 1"), (0.5, 0.05), (30, 200)):
         for eta in ((0.0,), (0.1,), (0.05, 0.4)):
             kind = f"3 groups, {noise} errors" + (", unequal effects" if len(eta) > 1 else "")
