@@ -199,8 +199,9 @@ class TestWords:
 
     def test_labels_people_and_outcome(self, people: Path) -> None:
         words = ("--label", "sex:f=women", "--label", "sex:m=men", "--people", "applicants", "--outcome", "are hired")
-        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--favourable", "hired=yes", *words)
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--favourable", "hired=yes", "--full", *words)
         text = " ".join(run.out.split())
+        assert "Women are hired 22.1 points less often than men" in text
         assert re.search(r"applicants\), [\d.]+ % of women and [\d.]+ % of men are hired: a gap of", text)
 
     @pytest.mark.parametrize(

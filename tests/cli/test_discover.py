@@ -29,7 +29,7 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("arguments", [("sets.csv", "-o", "tags", "--separator", "|"), ("columns.csv", "-o", "tag *")])
 def test_labels_are_found_in_both_forms(files, arguments, tmp_path):
     name, *rest = arguments
-    code, out, err = fairtest("discover", files / name, "-p", "sex", *rest, "--json", tmp_path / "r.json")
+    code, out, err = fairtest("discover", files / name, "-p", "sex", *rest, "--json", tmp_path / "r.json", "--full")
     assert (code, "Written" in err) == (0, True)
     assert "one label goes with sex." in out
     assert "* Labels associated with sex = f:" in out

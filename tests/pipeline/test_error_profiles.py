@@ -67,7 +67,7 @@ class TestRates:
         text = " ".join(rates.to_text().split())
         assert f"{rates.attributes[0].outside:,} people of the test set have late = yes" in text
         assert f"{rates.attributes[0].left_out:,} people of the test set have no value for sex, said or late" in text
-        assert text.count("Over everybody: false-positive rate of said differs by sex") == 1
+        assert text.count("Among people with late = no, those with sex = m get a false positive") == 1
 
     def test_says_which_label_is_positive(self, rates):
         text = " ".join(rates.to_text().split())

@@ -52,7 +52,7 @@ class TestMarkdown:
     def test_says_the_answer_then_the_findings(self, tmp_path):
         text = build.income_report().to_markdown(tmp_path / "r.md")
         assert text == (tmp_path / "r.md").read_text("utf-8")
-        assert text.startswith("### FairTest · Over everybody: income differs by sex")
+        assert text.startswith("### FairTest · People with sex = Female have income = \\>50K 19 points less often")
         assert "**827** looked at → **59** tested → **6** significant → **3** reported" in text
         assert "| education ≤ 9, occupation = Sales | 1,098 | −19.4 | \\[−25.0, −13.0\\] | 5e-20 |" in text
         assert "| Female | 7,192 (89.1 %) | 883 (10.9 %) | 8,075 |" in text

@@ -231,7 +231,7 @@ class TestReport:
         batch = [ft.Testing(source, "sex", o, contextual=["region"]) for o in ("hired", "said")]
         ft.train(batch)
         ft.test(batch)
-        run = fairtest("report", audit, "--out", tmp_path / "both")
+        run = fairtest("report", audit, "--out", tmp_path / "both", "--full")
         assert run.out == "".join(report.to_text() for report in ft.report(batch))
         assert len(list((tmp_path / "both").iterdir())) == 6
         refused(fairtest("report", audit, "--json", tmp_path / "r.json"), "2 reports", "--out")

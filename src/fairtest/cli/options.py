@@ -153,6 +153,7 @@ TEST = section(
 
 OUTPUT = section(
     "Output",
+    flag("--full", "Show everything on the terminal, and not only what fits a screen.", essential=True),
     Option("--out DIR", "Write the report as text, HTML and JSON into this folder.", essential=True),
     *(Option(f"--{form.name} FILE", form.option, essential=form.name == "html") for form in FILES),
     Option("--figures DIR", "Write each figure as SVG into this folder."),

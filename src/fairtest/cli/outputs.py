@@ -30,10 +30,14 @@ OUTPUTS = ("out", *FORMS, "figures")
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files and the folders a report is to be written to, by option; ``-`` is stdout, in place of the text."""
+    """The files and the folders a report is to be written to, by option; ``-`` is stdout, in place of the text.
+
+    ``full`` is whether the terminal shows everything, and not only what fits a screen.
+    """
 
     files: Mapping[str, str]
     folders: Mapping[str, str]
+    full: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Outputs:
@@ -42,6 +46,7 @@ class Outputs:
         return cls(
             {name: path for name, path in given.items() if name in FORMS},
             {name: path for name, path in given.items() if name not in FORMS},
+            full=bool(options.get("full")),
         )
 
     def __bool__(self) -> bool:
@@ -78,9 +83,19 @@ class Outputs:
             if path != STDOUT:
                 write_atomically(path, report.render(form))
                 yield path
-        shown = next((form for form, path in self.files.items() if path == STDOUT), "text")
-        looks: dict[str, Any] = {} if shown in self.files else {"width": text_width(), "color": text_color()}
-        click.echo(report.render(shown, **looks), nl=False)
+        shown = next((form for form, path in self.files.items() if path == STDOUT), "")
+        if shown:
+            click.echo(report.render(shown), nl=False)
+            return
+        looks: dict[str, Any] = {"width": text_width(), "color": text_color()}
+        if not self.full:
+            looks["full"] = self._complete()
+        click.echo(report.render("text" if self.full else "screen", **looks), nl=False)
+
+    def _complete(self) -> str:
+        """Return a file that holds the whole report, if one is written."""
+        files = [self.files[form] for form in ("html", "text") if form in self.files]
+        return (files or [self.folders[name] for name in ("out",) if name in self.folders] or [""])[0]
 
     def show(self, ctx: click.Context, report: ft.Report | EarlierReport, prefix: str = "") -> None:
         """Write the report, say where it went, and exit as the command wants it if there are findings."""

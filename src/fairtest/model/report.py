@@ -164,7 +164,7 @@ class AttributeReport:
     untestable
         Contexts in which the effect is undefined on the test set.
     significant, reported
-        Of the contexts, the population and their strata: significant, and shown.
+        Of the contexts and the population: significant, and shown. Strata are counted apart.
     detectable
         How large an effect over everybody would have been seen with a chance of 80 % (for a metric without sign: the
         largest that is not ruled out); None where it is not known.
@@ -184,7 +184,7 @@ class AttributeReport:
         Contexts that were tested and are no findings, as far as they are listed: significant ones, strongest first, and
         nodes of the guided tree.
     significant_strata, strata_shown
-        Of ``significant`` and of ``reported``: the strata.
+        How many strata are significant, and how many of those belong to something shown.
     detectable_inside
         A number of people, and how large an effect would have been seen with a chance of 80 % in a context that has as
         many; None where it is not known.
@@ -228,8 +228,7 @@ class AttributeReport:
     @property
     def unlisted(self) -> int:
         """How many significant contexts are neither findings nor listed."""
-        contexts = self.significant - self.significant_strata
-        return max(contexts - (self.reported - self.strata_shown) - len(self.unreported), 0)
+        return max(self.significant - self.reported - len(self.unreported), 0)
 
     @cached_property
     def tree(self) -> tuple[Node, ...]:
@@ -341,13 +340,23 @@ class Report:
 
     @property
     def significant(self) -> int:
-        """Populations, contexts and strata whose corrected p-value is at most the level."""
+        """Populations and contexts whose corrected p-value is at most the level; strata are counted apart."""
         return sum(a.significant for a in self.attributes)
 
     @property
     def reported(self) -> int:
-        """Significant populations, contexts and strata that are shown."""
+        """Significant populations and contexts that are shown."""
         return sum(a.reported for a in self.attributes)
+
+    @property
+    def significant_strata(self) -> int:
+        """Strata whose corrected p-value is at most the level."""
+        return sum(a.significant_strata for a in self.attributes)
+
+    @property
+    def strata_shown(self) -> int:
+        """Significant strata of what is shown."""
+        return sum(a.strata_shown for a in self.attributes)
 
     @property
     def discovered(self) -> int:
@@ -366,9 +375,13 @@ class Report:
         """
         return provider("forms of a report")(self, form, path, **options)
 
-    def to_text(self, *, width: int = 100, color: bool = False) -> str:
-        """Return the report for a terminal ``width`` columns wide, with its colours if asked."""
-        return str(self.render("text", width=width, color=color))
+    def to_text(self, *, width: int = 100, color: bool = False, full: bool = True) -> str:
+        """Return the report for a terminal ``width`` columns wide, with its colours if asked.
+
+        Without ``full`` it is what fits a screen: the answer, one picture, how sure, and the groups that say most.
+        Printing a report shows that.
+        """
+        return str(self.render("text" if full else "screen", width=width, color=color))
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one HTML page, and write it to ``path`` if given."""
@@ -411,4 +424,4 @@ class Report:
         return f"<Report of {self.kind}: {asked}, {self.data.name}, {number} finding{'' if number == 1 else 's'}>"
 
     def __str__(self) -> str:
-        return self.to_text()
+        return self.to_text(full=False)

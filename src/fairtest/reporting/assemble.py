@@ -100,8 +100,8 @@ def _attribute(
         looked_at=looked_at,
         tested=found.tested,
         untestable=found.untestable,
-        significant=len(found.significant_contexts) + found.significant_strata,
-        reported=sum(f.significant for f in shown) + shown_strata,
+        significant=len(found.significant_contexts),
+        reported=sum(f.significant for f in shown),
         left_out=found.left_out,
         population=add_words(
             found.population,

@@ -9,6 +9,7 @@ from fairtest.metrics.choice import scale_for
 from fairtest.metrics.scale import TIMES
 from fairtest.model.names import clean_line
 from fairtest.numbers import rate
+from fairtest.reporting.words.certainty import sharpness_note, sure_words
 from fairtest.reporting.words.everybody import share_of_everybody, who_was_asked
 from fairtest.reporting.words.funnel import funnel, left_out
 from fairtest.reporting.words.groups import (
@@ -21,7 +22,7 @@ from fairtest.reporting.words.groups import (
     groups_answer,
     relation_words,
 )
-from fairtest.reporting.words.headline import answers, headline
+from fairtest.reporting.words.headline import everybody_answers, groups_answers, headline
 from fairtest.reporting.words.impact import law_words
 from fairtest.reporting.words.method import how_sure, interval_level, measured_set, method, share_of
 from fairtest.reporting.words.phrases import capitalise, finding_title
@@ -115,8 +116,10 @@ class Outline:
 
     Attributes
     ----------
-    answers
-        The sentences of the headline: over everybody, and in groups.
+    everybody, beyond
+        The sentences of the headline: over everybody, and what groups add.
+    sure
+        How sure that is, in one sentence; ``how_sure`` is all there is to say about it.
     level
         That of the simultaneous intervals.
     tick
@@ -138,7 +141,9 @@ class Outline:
     columns_used: Pairs
     settings: Pairs
     level: str
-    answers: tuple[str, ...]
+    everybody: tuple[str, ...]
+    beyond: tuple[str, ...]
+    sure: str
     tick: str
 
 
@@ -160,7 +165,9 @@ def outline_of(report: Report) -> Outline:
         columns_used(report),
         list(settings_lines(report)),
         interval_level(report),
-        answers(report),
+        everybody_answers(report),
+        groups_answers(report),
+        sure_words(report),
         f"{TICK} {TICK_MEANING}" if any(any(f.confirmed) for f in report.findings) else "",
     )
 
@@ -210,7 +217,7 @@ def outline_finding(report: Report, attribute: AttributeReport, finding: Finding
         sentence_of(report, attribute, finding),
         _share_words(report, attribute, finding),
         None if finding.ratio is None else (TIMES.number(finding.ratio - 1), TIMES.interval(shifted)),
-        tuple(map(clean_line, finding.notes)),
+        (*map(clean_line, finding.notes), *sharpness_note(finding)),
         relation_words(attribute, finding),
         condition_words(finding),
         folded_words(finding),

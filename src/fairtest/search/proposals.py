@@ -252,7 +252,7 @@ def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
     every = {0: "No conjunction of conditions was", 1: "Every single condition was"}
     told = every.get(depth, f"Every conjunction of up to {depth} conditions was")
     longer = f"there are too many of {depth + 1} to look at them all"
-    rest = "longer ones are those the guided tree came by" if tree else "longer ones were not looked at"
+    rest = "of the longer ones, those that the guided tree led to" if tree else "longer ones were not looked at"
     return (f"{told} looked at; {longer}: {rest}. Fewer contextual attributes let the search go deeper.",)
 
 

@@ -41,7 +41,12 @@ class EarlierReport:
         UsageError
             If it was not stored in this form.
         """
-        forms = {"text": self.stored.text, "html": self.stored.html, "json": self.stored.json}
+        forms = {
+            "text": self.stored.text,
+            "screen": self.stored.text,
+            "html": self.stored.html,
+            "json": self.stored.json,
+        }
         if form not in forms:
             raise UsageError(
                 f"This report was made by FairTest {self.version}, and there is no {FORMATS[form].title or form} of "

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from fairtest.model.finding import CountTable
-from fairtest.numbers import rate
+from fairtest.model.finding import CountTable, GroupTable
+from fairtest.numbers import quantity, rate
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.formats.tables import display_width, pad, shorten
-from fairtest.reporting.words.phrases import capitalise, outcome_words
+from fairtest.reporting.words.phrases import capitalise, outcome_words, shared_decimals
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
@@ -70,14 +70,51 @@ def _draw_bar(mark: IntervalMark | None, room: int) -> str:
     return bar + ("─" * (beyond - 1) + "┤" if beyond > 0 else "")
 
 
+# Averages -----------------------------------------------------------------------------------------------------------
+
+
+def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink) -> list[str]:
+    """Return the picture of a finding's groups: rates as bars, or averages; nothing where the groups are too many."""
+    if isinstance(finding.table, GroupTable):
+        return _mean_lines(finding.table, names, width, ink)
+    return rate_lines(finding, names, least, width, ink)
+
+
+def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink) -> list[str]:
+    """Return the average of each group as a bar from 0 (none where one is negative), with its median and people."""
+    groups = [group for group in table.rows if group.mean is not None]
+    if not groups or len(groups) > _MOST_GROUPS:
+        return []
+    decimals = shared_decimals(groups)
+    means = [quantity(group.mean, decimals) for group in groups]
+    medians = [quantity(group.quantiles[2] if group.quantiles else None, decimals) for group in groups]
+    labels = [names.short(table.by, group.name) for group in groups]
+    widest, wide_mean, wide_median = (max(map(display_width, column)) for column in (labels, means, medians))
+    label = min(widest, width // 3)
+    ends = [
+        f"{mean:>{wide_mean}}{_GAP}median {median:>{wide_median}}{_GAP}{names.number_of(group.size)}"
+        for mean, median, group in zip(means, medians, groups, strict=True)
+    ]
+    room = min(width - label - 2 * len(_GAP) - max(map(len, ends)), _WIDEST_PLOT)
+    largest = max(group.mean or 0.0 for group in groups)
+    drawn = min(group.mean or 0.0 for group in groups) >= 0 and largest > 0 and room >= _NARROWEST_PLOT
+    lines = [f"Average {names.column(table.measured)}:"]
+    for name, group, numbers in zip(labels, groups, ends, strict=True):
+        eighths = round(8 * room * (group.mean or 0.0) / largest) if drawn else 0
+        bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+        shown = f"{ink.first(bar)}{' ' * (room - len(bar))}{_GAP}" if drawn else ""
+        lines.append(f"{pad(shorten(name, label), label)}{_GAP}{shown}{numbers}")
+    return lines
+
+
 # Effects ------------------------------------------------------------------------------------------------------------
 
 
-def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str]:
+def forest_lines(forest: Forest, names: Names, width: int, ink: Ink, *, drawn: bool = True) -> list[str]:
     """Return effects with their simultaneous intervals on one axis, beside the numbers; without the axis if narrow.
 
     A diamond is the whole, a dot one of its parts; both are hollow where the link is not clear. The dotted line is the
-    effect in the whole, the full one no link.
+    effect in the whole, the full one no link. Without ``drawn`` there are numbers only.
     """
     rows = forest.rows
     numbers = [forest.numbers(row) for row in rows]
@@ -86,13 +123,13 @@ def forest_lines(forest: Forest, names: Names, width: int, ink: Ink) -> list[str
     fixed = number_width + people_width + 2 * len(_GAP)
     longest = max(display_width(row.name) for row in rows)
     plot = min(width - fixed - min(longest, 2 * width // 5) - len(_GAP), _WIDEST_PLOT)
-    plot = plot if plot >= _NARROWEST_PLOT else 0
+    plot = plot if drawn and plot >= _NARROWEST_PLOT else 0
     label = min(longest, max(width - fixed - (plot + len(_GAP) if plot else 0), 8))
     lines = []
     for row, number, size in zip(rows, numbers, people, strict=True):
-        drawn = _draw_effect(forest, row, plot, ink) + _GAP if plot else ""
+        picture = _draw_effect(forest, row, plot, ink) + _GAP if plot else ""
         name = pad(shorten(row.name, label), label)
-        lines.append(f"{name}{_GAP}{drawn}{number:<{number_width}}{_GAP}{size:>{people_width}}")
+        lines.append(f"{name}{_GAP}{picture}{number:<{number_width}}{_GAP}{size:>{people_width}}")
     return [*lines, " " * (label + len(_GAP)) + ink.soft(_draw_ticks(forest.axis, plot))] if plot else lines
 
 

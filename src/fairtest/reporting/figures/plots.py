@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.metrics.scale import Scale
-    from fairtest.model.finding import Finding, Stratum, Table, Tested
+    from fairtest.model.finding import Finding, Group, Stratum, Table, Tested
+    from fairtest.model.names import Names
     from fairtest.model.rates import Rate
     from fairtest.model.report import AttributeReport
     from fairtest.reporting.figures.axes import Axis
     from fairtest.reporting.figures.marks import IntervalMark
+
+FEW_PEOPLE = 30
+"""A group of fewer people is not among those that differ most."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,28 @@ class RatePlot:
         """The groups as they are read: of two, the one that is compared before its reference."""
         return (1, 0) if len(self.rates) == 2 else range(len(self.rates))
 
+    def most_different(self, most: int) -> Sequence[int]:
+        """Return the groups as they are read; of more than ``most``, those with rates furthest from everybody's."""
+        if len(self.rates) <= most:
+            return self.reading_order
+        together = sum(self.table.counts[self.row]) / max(sum(self.table.sizes), 1)
+        known = [g for g, people in enumerate(self.table.sizes) if people >= FEW_PEOPLE]
+        far = sorted(known, key=lambda g: -abs(self._share(g) - together))[:most]
+        return sorted(far, key=lambda g: (-self._share(g), g))
+
+    def _share(self, group: int) -> float:
+        known = self.rates[group]
+        return 0.0 if known is None else known.share
+
+    def words(self, names: Names) -> str:
+        """Return what the rates are of: ``share with income = >50K``."""
+        value = self.table.rows[self.row]
+        if names.outcome:
+            return f"share that {names.outcome}"
+        if (known := names.outcomes.get(str(value))) is not None:
+            return known.share.removeprefix("the ")
+        return f"share with {names.pair(self.table.output, value)}"
+
     def mark(self, group: int) -> IntervalMark | None:
         """Return the mark of a group."""
         return mark_rate(self.rates[group], self.axis)
@@ -147,6 +173,17 @@ class NumberPlot:
     def decimals(self) -> int:
         """How many decimals its numbers are written with."""
         return shared_decimals(self.table.rows)
+
+    def most_different(self, most: int) -> Sequence[Group]:
+        """Return the groups in order; of more than ``most``, those whose means are furthest from everybody's."""
+        rows = self.table.rows
+        if len(rows) <= most:
+            return rows
+        known = [group for group in rows if group.mean is not None and group.size >= FEW_PEOPLE]
+        people = max(sum(group.size for group in known), 1)
+        together = sum((group.mean or 0.0) * group.size for group in known) / people
+        far = sorted(known, key=lambda group: -abs((group.mean or 0.0) - together))[:most]
+        return sorted(far, key=lambda group: -(group.mean or 0.0))
 
 
 def plot_table(

@@ -56,6 +56,7 @@ FORMATS = {
         Format("text", "text.render_text", "text", "txt", "Write it as text."),
         Format("csv", "csv.render_csv", "CSV", "csv", "Write the findings as CSV, one line each."),
         Format("markdown", "markdown.render_markdown", "Markdown", "md", "Write it as Markdown, for a pull request."),
+        Format("screen", "screen.render_screen"),
         Format("dict", "json.as_dict"),
         Format("frame", "frame.as_frame"),
         Format("figures", "figures.figures_of"),

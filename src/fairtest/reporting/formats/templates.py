@@ -20,6 +20,8 @@ from fairtest.reporting.formats.tables import shorten
 from fairtest.reporting.words import funnel, groups, phrases, sentences, titles
 from fairtest.reporting.words.simpson import split_title
 
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def fill_template(name: str, **values: Any) -> str:
     """Return the text of a template with its values filled in; text among them is escaped."""
@@ -33,7 +35,12 @@ def p_number(p: float | None) -> str:
 
 def typeset_answer(text: str) -> str:
     """Return a sentence of the headline for a page, with p-values as they are written there."""
-    return typeset(re.sub(r"p [=<] \d+e-\d+", lambda m: typeset_p(float(m[0][4:])), text))
+    return typeset(re.sub(r"p = \d+e-\d+", lambda m: typeset_p(float(m[0][4:])), _below_floor(text)))
+
+
+def _below_floor(text: str) -> str:
+    """Return text with p-values that are only known to be below a power of ten as a page has them."""
+    return re.sub(r"p < 1e-(\d+)", lambda m: f"p{NARROW}<{NARROW}10⁻{m[1].translate(_SUPERSCRIPT)}", text)
 
 
 def xml(text: str) -> Markup:

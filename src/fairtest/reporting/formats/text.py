@@ -1,4 +1,4 @@
-"""The report for a terminal: what the page shows, in its order, with the tables of the paper's figures."""
+"""The whole report for a terminal: what the page shows, in its order, with the tables of the paper's figures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from fairtest.reporting.figures.plots import Forest
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
-_NARROWEST = 40
+NARROWEST = 40
+"""Columns that a report needs."""
 
 
 def render_text(report: Report, width: int = 100, *, color: bool = False) -> str:
@@ -42,13 +43,13 @@ def render_text(report: Report, width: int = 100, *, color: bool = False) -> str
     color
         Whether to add the codes of a terminal's colours. The text is the same without them, character by character.
     """
-    writer = _TextWriter(outline_of(report), max(width, _NARROWEST), Ink(color))
+    writer = _TextWriter(outline_of(report), max(width, NARROWEST), Ink(color))
     return "\n".join(line.rstrip() for line in writer.write()) + "\n"
 
 
 @dataclass(frozen=True)
-class _TextWriter:
-    """Writes a report on lines of a width, in a terminal's colours or without."""
+class LineWriter:
+    """Lays text out on lines of a width, in a terminal's colours or without."""
 
     outline: Outline
     width: int
@@ -56,7 +57,48 @@ class _TextWriter:
 
     @property
     def report(self) -> Report:
+        """The report that is written."""
         return self.outline.report
+
+    def section(self, title: str, lines: Iterable[str]) -> Iterator[str]:
+        """Yield a title and what stands below it."""
+        yield ""
+        yield self.ink.strong(title)
+        yield ""
+        yield from lines
+
+    def items(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield a list."""
+        for text in texts:
+            yield from self.wrap(text, first="  - ")
+
+    def write_notes(self, notes: Iterable[str]) -> Iterator[str]:
+        """Yield remarks."""
+        for note in notes:
+            yield ""
+            yield from self.wrap(f"Note: {note}", rest="      ")
+
+    def heading(self, text: str, rest: str = "") -> Iterator[str]:
+        """Yield text that stands out."""
+        yield from map(self.ink.strong, self.wrap(text, rest=rest))
+
+    def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
+        """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
+        kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
+        kept = "".join(c + "\1" * (display_width(c) - 1) for c in kept)  # so that wide letters count twice
+        lines = textwrap.wrap(
+            kept,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=" " * len(first) if rest is None else rest,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        return [line.replace("\0", " ").replace("\1", "") for line in lines]
+
+
+class _TextWriter(LineWriter):
+    """Writes everything there is to say."""
 
     def write(self) -> Iterator[str]:
         yield from self.write_opening()
@@ -72,8 +114,11 @@ class _TextWriter:
         yield ""
         yield from self.heading(f"{outline.headline}.")
         yield ""
-        yield from self.wrap(outline.how_sure)
-        yield ""
+        yield from self.wrap(f"How sure: {outline.sure}")
+
+    def write_funnel(self) -> Iterator[str]:
+        """Yield how many groups were looked at, tested and shown, and what was left out on the way."""
+        outline = self.outline
         widest = max(len(count(number)) for number, _ in outline.funnel)
         for number, what in outline.funnel:
             first, *rest = self.wrap(what, first=" " * (widest + 3))
@@ -83,12 +128,11 @@ class _TextWriter:
             yield ""
             yield self.ink.strong("Left out")
             yield from self.items(f"{how_many} {why}" for how_many, why in outline.left_out)
-        yield from self.write_notes(outline.notes)
 
     def write_overview(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield all findings of an attribute on one axis, with the whole population."""
         rows = [
-            ForestRow(f"{_numbered(number, f)} {_heading_of(f.finding)}", f.finding)
+            ForestRow(f"{numbered(number, f)} {heading_of(f.finding)}", f.finding)
             for number, f in enumerate(entry.inside, 1)
             if f.finding.metric == entry.attribute.metric
         ]
@@ -119,7 +163,7 @@ class _TextWriter:
         for number, finding in enumerate(entry.inside, 1):
             yield ""
             yield self.ink.soft("─" * self.width)
-            yield from self.heading(f"{_numbered(number, finding)} {_heading_of(finding.finding)}", rest="   ")
+            yield from self.heading(f"{numbered(number, finding)} {heading_of(finding.finding)}", rest="   ")
             for words in filter(None, (finding.relation, finding.conditions, finding.folded)):
                 yield from self.wrap(f"{capitalise(words)}.")
             yield from self.write_finding(finding)
@@ -225,6 +269,12 @@ class _TextWriter:
         outline = self.outline
         yield ""
         yield self.ink.soft("═" * self.width)
+        yield self.ink.strong("From what was looked at to what is reported")
+        yield ""
+        yield from self.write_funnel()
+        yield from self.section("How sure this is", self.wrap(outline.how_sure))
+        yield from self.write_notes(outline.notes)
+        yield ""
         yield self.ink.strong("How to read this")
         yield ""
         yield from self.items(f"{name}: {meaning}." for name, meaning in outline.metrics)
@@ -237,45 +287,14 @@ class _TextWriter:
         yield from self.section("Columns used", self.items(used)) if used else ()
         yield from self.section("To repeat it", self.items(f"{name}: {value}" for name, value in outline.settings))
 
-    def section(self, title: str, lines: Iterable[str]) -> Iterator[str]:
-        yield ""
-        yield self.ink.strong(title)
-        yield ""
-        yield from lines
 
-    def items(self, texts: Iterable[str]) -> Iterator[str]:
-        for text in texts:
-            yield from self.wrap(text, first="  - ")
-
-    def write_notes(self, notes: Iterable[str]) -> Iterator[str]:
-        for note in notes:
-            yield ""
-            yield from self.wrap(f"Note: {note}", rest="      ")
-
-    def heading(self, text: str, rest: str = "") -> Iterator[str]:
-        yield from map(self.ink.strong, self.wrap(text, rest=rest))
-
-    def wrap(self, text: str, *, first: str = "", rest: str | None = None) -> list[str]:
-        """Return text on lines of at most the width; ``12 %`` and ``sex = Male`` are not torn apart."""
-        kept = text.replace(" %", "\0%").replace(" = ", "\0=\0")
-        kept = "".join(c + "\1" * (display_width(c) - 1) for c in kept)  # so that wide letters count twice
-        lines = textwrap.wrap(
-            kept,
-            self.width,
-            initial_indent=first,
-            subsequent_indent=" " * len(first) if rest is None else rest,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-        return [line.replace("\0", " ").replace("\1", "") for line in lines]
-
-
-def _numbered(number: int, entry: FindingOutline) -> str:
+def numbered(number: int, entry: FindingOutline) -> str:
     """Return the number of a finding; one inside another is set off from it."""
     return f"{'  ' * (entry.depth - 1)}└ {number}." if entry.depth else f"{number}."
 
 
-def _heading_of(finding: Finding) -> str:
+def heading_of(finding: Finding) -> str:
+    """Return the context of a finding as it is written, after its label if it has one."""
     label = f"label {clean_line(finding.label)}; " if finding.label is not None else ""
     return label + clean_line(str(finding.context))
 

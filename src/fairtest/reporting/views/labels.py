@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric
@@ -104,17 +104,25 @@ def _unconfirmed(attribute: AttributeReport) -> list[Finding]:
 # For a terminal ---------------------------------------------------------------------------------------------------
 
 
-def label_lines(entry: AttributeOutline, width: int, names: Names) -> Iterator[str]:
-    """Yield the tables of the labels confirmed over everybody, and the names of those that were not."""
+def label_lines(entry: AttributeOutline, width: int, names: Names, most: int | None = None) -> Iterator[str]:
+    """Yield the tables of the labels confirmed over everybody, and the names of those that were not.
+
+    With ``most``, so many labels of each group at the most, and how many more there are.
+    """
     attribute = entry.attribute
-    for block in label_blocks(attribute, _confirmed(attribute), names):
+    for whole in label_blocks(attribute, _confirmed(attribute), names):
+        block = whole if most is None else replace(whole, labels=whole.labels[:most])
         yield f"* Labels associated {block.title}:" if block.group is not None else f"* Labels {block.title}:"
         yield ""
         lines = _draw_block(entry, block, names, with_rates=True)
         if display_width(lines[0]) > width:
             lines = _draw_block(entry, block, names, with_rates=False)
         yield from lines
+        if len(whole.labels) > len(block.labels):
+            yield f"and {count(len(whole.labels) - len(block.labels))} more"
         yield ""
+    if most is not None:
+        return
     if others := _unconfirmed(attribute):
         outputs = [clean_line(f.output) for f in others[:MOST_NAMED]]
         more = [f"{count(len(others) - MOST_NAMED)} more"] if len(others) > MOST_NAMED else []

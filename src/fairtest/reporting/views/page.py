@@ -14,7 +14,6 @@ from fairtest.reporting.views.forests import findings_view, strata_view, tree_vi
 from fairtest.reporting.views.labels import label_view
 from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.everybody import detectable_note, has_own_level
-from fairtest.reporting.words.headline import standing_out
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import group_phrases
@@ -51,13 +50,9 @@ def page_view(report: Report) -> View:
 
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
-    """Yield the text below the headline: for a few attributes what everybody shows, or could, and what stands out."""
-    report = outline.report
+    """Yield what stands below the answers: how small an effect could have been seen, where nothing was."""
     for entry in outline.attributes[:3]:
-        yield _mark_groups(report, entry.population)
-        yield from map(_mark_phrases, _could_have_been_seen(report, entry.attribute))
-        if report.kind != "discovery" and (where := standing_out(entry.attribute, report.names)):
-            yield _mark_phrases(where)
+        yield from map(_mark_phrases, _could_have_been_seen(outline.report, entry.attribute))
 
 
 def _could_have_been_seen(report: Report, attribute: AttributeReport) -> tuple[str, ...]:
@@ -104,6 +99,7 @@ def _finding(report: Report, entry: FindingOutline, population: Finding, anchor:
         "sentence": _mark_groups(report, entry),
         "table": plot_table(entry.finding.table, report.settings.min_size),
         "facts": list(_facts(report, entry, population)),
+        "single": _single_words(report, entry),
         "strata": strata_view(report, entry.finding, entry.scale),
     }
 
@@ -139,10 +135,18 @@ def _facts(report: Report, entry: FindingOutline, population: Finding) -> Iterat
 
 def _intervals(report: Report, entry: FindingOutline) -> str:
     finding, scale = entry.finding, entry.scale
-    shown = f"{scale.interval(finding.interval)} simultaneous"
+    shown = scale.interval(finding.interval)
     if report.reuse is None:
-        return f"{shown}; single {scale.interval(finding.interval_single)}"
+        return shown
     return "of the training set" + ("" if finding.interval is None else f"; {shown}, confirmed")
+
+
+def _single_words(report: Report, entry: FindingOutline) -> str:
+    """Return the interval of an effect by itself; empty where there is none."""
+    interval = entry.finding.interval_single
+    if entry.finding.effect is None or interval is None or report.reuse is not None:
+        return ""
+    return f"Looked at alone, the interval is {entry.scale.interval(interval)}{entry.scale.unit}."
 
 
 def _certainty(report: Report, finding: Finding) -> Fact:

@@ -97,8 +97,8 @@ class Case:
 
     def quoted_rates(self) -> tuple[str, str]:
         """Return the two rates with their groups, the compared one first."""
-        table, rates = self._counts, _two_rates(self.finding)
-        first, second = (rate(share, _decimals(*rates)) for share in rates)
+        table, rates = self._counts, two_rates(self.finding)
+        first, second = (rate(share, decimals_of_rates(*rates)) for share in rates)
         having = self.names.having
         return (
             f"{first} {having(table.protected, table.columns[1])}",
@@ -109,9 +109,9 @@ class Case:
         """Return ``11 % (Female) against 30 % (Male)``, or from where to where shares or averages run; else nothing."""
         table = self.finding.table
         if self.is_two_by_two:
-            rates = _two_rates(self.finding)
+            rates = two_rates(self.finding)
             groups = [self.names.short(self._counts.protected, self._counts.columns[i]) for i in (1, 0)]
-            first, second = (rate(share, _decimals(*rates)) for share in rates)
+            first, second = (rate(share, decimals_of_rates(*rates)) for share in rates)
             return f"{first} ({groups[0]}) against {second} ({groups[1]})"
         if isinstance(table, CountTable):
             runs = self.share_range() if len(table.rows) == 2 and self.metric.compares is None else None
@@ -122,14 +122,14 @@ class Case:
 
     def gap(self) -> str:
         """Return the gap; or how many times as often, where the gap is the usual one and only the ratio is larger."""
-        a, b = _two_rates(self.finding)
-        gap = f"a gap of {_points(a, b, _decimals(a, b))} points"
+        a, b = two_rates(self.finding)
+        gap = f"a gap of {points_between(a, b, decimals_of_rates(a, b))} points"
         if not self.significant:
             return f"{gap}, {NOT_CLEAR}"
         if self.population is None or two_by_two(self.population) is None:
             return gap
-        whole_a, whole_b = _two_rates(self.population)
-        whole = _points(whole_a, whole_b, max(_decimals(a, b), int(need_decimals([whole_a, whole_b]))))
+        whole_a, whole_b = two_rates(self.population)
+        whole = points_between(whole_a, whole_b, max(decimals_of_rates(a, b), int(need_decimals([whole_a, whole_b]))))
         if (a - b) * (whole_a - whole_b) < 0:
             if not self.population.significant:
                 return f"{gap}, where the whole population shows none that is clear"
@@ -144,12 +144,12 @@ class Case:
 
         Where a rate is 0 there is no such number, and it is the gap.
         """
-        table, (a, b) = self._counts, _two_rates(self.finding)
+        table, (a, b) = self._counts, two_rates(self.finding)
         times, usual = _times(a, b), None
         if times is None:
             return self.gap()
         if self.population is not None and two_by_two(self.population) is not None:
-            whole_a, whole_b = _two_rates(self.population)
+            whole_a, whole_b = two_rates(self.population)
             usual = _times(whole_a, whole_b) if (a - b) * (whole_a - whole_b) > 0 else None
         oftener = self.names.those(table.protected, table.columns[1 if a >= b else 0])
         words = f"{oftener} {_times_number(times)} times as often"
@@ -186,14 +186,14 @@ class Case:
             return plain
         if table.measured == self.finding.protected or not _is_binned(table):
             return self._two_means(table, (ends[1], ends[0]))
-        low, high = _means_in_words(ends)
+        low, high = means_in_words(ends)
         first, last = (bin_words(table.by, group.name, self.names) for group in ends)
         if average:
             return f"{average} {low} on average where {first}, and by {high} where {last}"
         return f"{plain}: {low} on average where {first}, {high} where {last}"
 
     def _two_means(self, table: GroupTable, groups: tuple[Group, Group]) -> str:
-        first, second = _means_in_words(groups)
+        first, second = means_in_words(groups)
         these, those = (self._of(table.by, group) for group in groups)
         if self.names.average and table.measured != self.finding.protected:
             return f"{self.names.average} {first} on average {these} and by {second} {those}"
@@ -213,7 +213,7 @@ class Case:
         measured, is_output = self.names.column(table.measured), table.measured != self.finding.protected
         runs = ""
         if len(known) > 1:
-            low, high = _means_in_words((known[0], known[-1]))
+            low, high = means_in_words((known[0], known[-1]))
             first, last = (self.names.short(table.by, g.name) for g in (known[0], known[-1]))
             runs = f"average {measured} runs from {low} ({first}) to {high} ({last})"
             if self.names.average and is_output:
@@ -240,20 +240,21 @@ def two_by_two(finding: Finding) -> CountTable | None:
     return table if isinstance(table, CountTable) and len(table.rows) == len(table.columns) == 2 else None
 
 
-def _two_rates(finding: Finding) -> tuple[float, float]:
+def two_rates(finding: Finding) -> tuple[float, float]:
     """Return the rates of the compared group and of the reference."""
     assert isinstance(finding.table, CountTable)
     reference, compared = finding.table.shares(1)
     return compared or 0.0, reference or 0.0
 
 
-def _decimals(a: float, b: float) -> int:
+def decimals_of_rates(a: float, b: float) -> int:
     """Return how many decimals two rates and their gap get: one if whole numbers would not add up, else none."""
     whole = abs(round(100 * a) - round(100 * b))
     return 1 if need_decimals([a, b]) or whole != round(100 * abs(a - b)) else 0
 
 
-def _points(a: float, b: float, decimals: int) -> str:
+def points_between(a: float, b: float, decimals: int) -> str:
+    """Return how far two rates are apart, in points."""
     return fixed(100 * abs(a - b), decimals, shy=True)
 
 
@@ -284,7 +285,7 @@ def _is_binned(table: GroupTable) -> bool:
     return len(table.rows) > 2 or any(is_bin(table.by, group.name) for group in table.rows)
 
 
-def _means_in_words(groups: tuple[Group, Group]) -> list[str]:
+def means_in_words(groups: tuple[Group, Group]) -> list[str]:
     """Return two averages with as many digits as it takes to tell them apart."""
     means = [group.mean or 0.0 for group in groups]
     decimals = decimals_for(means)

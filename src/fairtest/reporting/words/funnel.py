@@ -25,10 +25,16 @@ def funnel(report: Report) -> list[tuple[int, str]]:
         (report.tested, _tested_words(report)),
         (
             report.significant,
-            f"{significant_word(report)} at level {settings.level:.4g} after correction ({settings.correction})",
+            f"{significant_word(report)} at level {settings.level:.4g} after correction ({settings.correction})"
+            + _strata_besides(report.significant_strata),
         ),
         (report.reported, _shown_words(report)),
     ]
+
+
+def _strata_besides(number: int) -> str:
+    """Return how many strata are significant too: they are parts of what is counted, and not counted with it."""
+    return f", and {plural(number, 'stratum', 'strata')} inside them" if number else ""
 
 
 def _tested_words(report: Report) -> str:
@@ -84,7 +90,7 @@ def significant_word(report: Report) -> str:
 
 
 def _count_not_significant(report: Report) -> int:
-    return max(report.tested - report.significant, 0)
+    return max(report.tested - report.significant - report.significant_strata, 0)
 
 
 def _count_not_reported(report: Report) -> int:

@@ -70,7 +70,7 @@ def _nothing_more(attribute: AttributeReport, groups: int | None) -> str:
     where = none_of_groups(groups)
     if not attribute.population.significant:
         return f"{where} could a link be confirmed either"
-    more = attribute.significant - attribute.significant_strata > 1
+    more = attribute.significant > 1
     return f"beyond that, {where} could {'more' if more else 'a difference'} be confirmed"
 
 
@@ -83,8 +83,8 @@ def _everywhere(attribute: AttributeReport, turned: int) -> str:
         return f"this holds everywhere, and more so in {groups}" if seen else f"it is stronger in {groups}"
     if not stronger:
         where = plural(turned, "group", in_words=True)
-        return f"this holds everywhere but in {where}, where it is otherwise: the other way round"
-    parts = f"more so in {plural(stronger, 'group', in_words=True)}, otherwise (the other way round) in"
+        return f"this holds everywhere but in {where}, where it is the other way round"
+    parts = f"more so in {plural(stronger, 'group', in_words=True)}, the other way round in"
     return f"this holds {'nearly everywhere' if seen else 'for most'}: {parts} {number_words(turned)}"
 
 
@@ -102,7 +102,7 @@ def relation_words(attribute: AttributeReport, finding: Finding) -> str:
     if not attribute.everywhere or not is_compared(attribute):
         return ""
     turned = is_reversed(finding, attribute.population.effect)
-    return "otherwise than everybody else: the other way round" if turned else "more so than everybody else"
+    return "the other way round than among everybody else" if turned else "more so than everybody else"
 
 
 def _find(attribute: AttributeReport, finding: Finding) -> Finding | None:

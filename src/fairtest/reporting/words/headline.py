@@ -1,81 +1,93 @@
-"""The two answers of a report, over everybody and in groups, also where nothing could be confirmed."""
+"""The answers of a report, over everybody and in groups, also where nothing could be confirmed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.metrics.choice import reported_metric
-from fairtest.model.names import PLAIN_NAMES, clean_line, level_words
+from fairtest.model.names import level_words
 from fairtest.numbers import count
-from fairtest.reporting.words.everybody import difference_words, is_sign, p_words, sign_words
-from fairtest.reporting.words.groups import count_groups, groups_answer, is_compared, none_of_groups
-from fairtest.reporting.words.phrases import alike_words, capitalise, context_words, join_words, number_words, plural
+from fairtest.reporting.words.direction import direction_words, left_unconfirmed
+from fairtest.reporting.words.everybody import is_sign, p_words, sign_words
+from fairtest.reporting.words.groups import count_groups, groups_answer, none_of_groups
+from fairtest.reporting.words.phrases import alike_words, capitalise, join_words, number_words, plural
 from fairtest.reporting.words.sentences import is_clear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtest.model.finding import Finding
-    from fairtest.model.names import Names
-    from fairtest.model.report import AttributeReport, Report
+    from fairtest.model.report import Report
 
 _MOST_MEASURED = 3
-"""Of more attributes that show a link over everybody, only the p-values are in the headline."""
+"""Of more attributes that show a link over everybody, the headline only names them."""
 
 
 def headline(report: Report) -> str:
-    """Return the two answers of a report, over everybody and in groups, without the last full stop."""
+    """Return all answers of a report, over everybody and in groups, without the last full stop."""
     return ". ".join(answers(report))
 
 
 def answers(report: Report) -> tuple[str, ...]:
-    """Return the answer over everybody, and what groups add to it; one sentence where neither shows anything."""
+    """Return the answers over everybody, one for each attribute, and then what groups add to them."""
+    return (*everybody_answers(report), *groups_answers(report))
+
+
+def everybody_answers(report: Report) -> tuple[str, ...]:
+    """Return the answers over everybody, one for each attribute; one sentence where nothing at all is shown."""
     if report.tested == 0:
         what = "any label" if report.kind == "discovery" else report.names.column(report.subject)
         return (_start_sentence(report, f"no link between {what} and {_all_attributes(report)} could be tested"),)
     if report.kind == "discovery":
-        return _label_answers(report)
-    signs = any(is_sign(report.settings, a.population) for a in report.attributes)
-    if not signs and not any(a.population.significant or a.findings for a in report.attributes):
-        strata = _strata_answer(report)
-        return (_over_everybody(report), strata) if strata else (nothing_found(report),)
-    return tuple(map(capitalise, filter(None, (_over_everybody(report), _in_groups(report)))))
+        return _label_answers(report)[:1]
+    if _shows_nothing(report) and not _strata_answer(report):
+        return (nothing_found(report),)
+    return tuple(map(capitalise, _over_everybody(report)))
 
 
-def _over_everybody(report: Report) -> str:
+def groups_answers(report: Report) -> tuple[str, ...]:
+    """Return what groups add to the answers over everybody; nothing where no group was tested."""
+    if report.tested == 0:
+        return ()
+    if report.kind == "discovery":
+        return _label_answers(report)[1:]
+    words = _strata_answer(report) if _shows_nothing(report) else _in_groups(report)
+    return (capitalise(words),) if words else ()
+
+
+def _shows_nothing(report: Report) -> bool:
+    """Whether neither everybody nor a group shows a link, or at least a sign of one over everybody."""
+    return not any(
+        is_sign(report.settings, a.population) or a.population.significant or a.findings for a in report.attributes
+    )
+
+
+def _over_everybody(report: Report) -> list[str]:
     """Return what is confirmed over everybody, what shows a sign, and what could not be confirmed."""
     called, settings = report.names.column, report.settings
     subject = called(report.subject)
     clear = [a for a in report.attributes if a.population.significant]
     signs = [a for a in report.attributes if is_sign(settings, a.population)]
     others = [a for a in report.attributes if not a.population.significant and not is_sign(settings, a.population)]
-    if not clear and not signs:
-        no_link = f"no link between {subject} and {_all_attributes(report)} could be confirmed"
-        return f"Over everybody{_alike(report)}, {no_link}"
-    parts = []
-    if clear:
-        parts.append(f"{subject} differs {_by_attributes(report, clear)}")
+    if len(clear) > _MOST_MEASURED:
+        by = [f"by {called(a.name)} ({p_words(report, a.population)})" for a in clear]
+        parts = [f"{subject} differs {join_words(by)}{_alike(report)}"]
+    else:
+        parts = [direction_words(report, a) for a in clear]
     for a in signs:
-        it = "it" if parts else subject
-        parts.append(f"a sign that {it} goes with {called(a.name)}, not proof ({sign_words(settings, a.population)})")
-    if others:
-        parts.append(f"no link with {join_words([called(a.name) for a in others], 'or')} could be confirmed")
-    return f"Over everybody{_alike(report)}: {'; '.join(parts)}"
+        goes = f"{subject} goes with {called(a.name)}{_alike(report)}"
+        parts.append(f"there is a sign that {goes}, but no proof ({sign_words(settings, a.population)})")
+    said = [words for a in others if (words := left_unconfirmed(report, a))] if len(others) == 1 else []
+    parts += said
+    if others and not said:
+        no_link = f"no link between {subject} and {join_words([called(a.name) for a in others], 'or')}"
+        parts.append(f"over everybody{_alike(report)}, {no_link} could be confirmed")
+    return parts
 
 
 def _alike(report: Report) -> str:
     if not report.explanatory:
         return ""
     return f", comparing only {report.names.people} with {alike_words(report.explanatory, report.names)}"
-
-
-def _by_attributes(report: Report, clear: Sequence[AttributeReport]) -> str:
-    """Return by which attributes the output differs, with two rates or the effect and p; of many, with p only."""
-    parts = []
-    for a in clear:
-        by, p = f"by {report.names.column(a.name)}", p_words(report, a.population)
-        parts.append(f"{by} ({p})" if len(clear) > _MOST_MEASURED else f"{by}, {difference_words(report, a)}, {p}")
-    return join_words(parts) if len(clear) > _MOST_MEASURED else "; ".join(parts)
 
 
 def _in_groups(report: Report) -> str:
@@ -159,15 +171,3 @@ def nothing_found(report: Report) -> str:
     where = "in any group" if None in groups else f"in any of {count(total)} groups"
     where = "in the one group tested" if total == 1 and None not in groups else where
     return _start_sentence(report, f"{no_link}, neither over everybody nor {where}")
-
-
-def standing_out(attribute: AttributeReport, names: Names = PLAIN_NAMES) -> str:
-    """Return which group of an attribute says most; empty without findings in contexts."""
-    first = next(iter(attribute.findings), attribute.population)
-    if len(first.context) == 0:
-        return ""
-    metric = reported_metric(first.metric)
-    where = f"the {count(first.size)} {names.people} with {context_words(first.context, names)}"
-    size = f"{clean_line(metric.symbol)} {metric.scale.given(attribute.population.effect).estimate(first.effect)}"
-    most = "what stands out most is" if is_compared(attribute) else "the link looks strongest among"
-    return f"By {names.column(attribute.name)}, {most} {where} ({size})."

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
+from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.numbers import count, per_cent
+from fairtest.reporting.words.certainty import correction_promise
 from fairtest.reporting.words.everybody import has_own_level, is_whole_file
 from fairtest.reporting.words.groups import contrast_promise, is_compared
 from fairtest.reporting.words.phrases import alike_words, join_words, plural
-from fairtest.reporting.words.sentences import is_clear
 
 if TYPE_CHECKING:
-    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report, Reuse
 
 
@@ -45,7 +45,7 @@ def how_sure(report: Report) -> str:
     called = report.names.column
     output = "a label" if report.kind == "discovery" else called(report.subject)
     by = join_words([called(a.name) for a in report.attributes] or ["nothing"], "or")
-    certainty = f"{_tested_words(report)} {_correction_promise(report)}"
+    certainty = f"{_tested_words(report)} {correction_promise(report)}"
     if report.reuse is not None:
         certainty = f"{reuse_numbers(report)} {reuse_promise(report, report.reuse)}"
     return (
@@ -81,18 +81,6 @@ def _tested_words(report: Report) -> str:
     return f"{groups}; the question over everybody was put to {who} {count(everybody)}."
 
 
-def _correction_promise(report: Report) -> str:
-    """Return what the correction keeps below the level, on this test set and over all of them."""
-    settings = report.settings
-    known = corrections.get(settings.correction)
-    kept = FAMILY_WISE if known is None else known.controls
-    over = ""
-    if kept.adds_up and settings.budget > 1:
-        sets = "both" if settings.budget == 2 else f"all {settings.budget}"
-        over = f", and {per_cent(1 - settings.conf)} over {sets} test sets"
-    return f"{kept.promise.format(level=per_cent(settings.level))}{over}."
-
-
 # How it was done --------------------------------------------------------------------------------------------------
 
 
@@ -107,7 +95,7 @@ def method(report: Report) -> str:
     return (
         f"{_choice_words(report, within)} {_everybody_words(report)}{_correction_words(report)} {_budget_words(report)}"
         f"The first interval of an effect holds simultaneously for everything tested; the single one holds for that "
-        f"effect alone; both stand at {per_cent(1 - settings.level)}. {_sharpness_words(report)}"
+        f"effect alone; both at {per_cent(1 - settings.level)}. "
         f"{_order_words(report)} Nothing was added to any count."
     )
 
@@ -204,20 +192,6 @@ def _correction_words(report: Report) -> str:
         return f"There is one p-value, and nothing to correct for ({how})."
     others = ", those of the other questions put to the same set among them" if report.family > report.tested else ""
     return f"{plural(report.corrected_for, 'p-value')} were corrected together{others}: {how}."
-
-
-def _sharpness_words(report: Report) -> str:
-    """Return why a link can be clear though its interval includes no link; empty where none is."""
-    found = (*report.populations, *report.findings)
-    parts: list[Finding | Stratum] = [*found, *(stratum for finding in found for stratum in finding.strata)]
-    clear = [part.interval for part in parts if is_clear(part, report.settings.level)]
-    if not any(interval is not None and interval[0] <= 0 <= interval[1] for interval in clear):
-        return ""
-    return (
-        "The tests are sharper than the simultaneous intervals: they go step by step, and those of groups with more "
-        "evidence in the training set have a larger level. So a link can be clear though this interval reaches past "
-        "none. "
-    )
 
 
 # Where the test set is used again -----------------------------------------------------------------------------------
