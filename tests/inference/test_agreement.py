@@ -41,7 +41,7 @@ def test_what_is_quoted_tells_nothing_and_what_was_denied_is_expected_to_be_deni
 
 def estimates(effect, p, low, high, low_single, high_single) -> Estimates:
     arrays = [np.array(v, dtype=float) for v in (effect, p, p, low, high, low_single, high_single)]
-    return Estimates(np.full(len(effect), 9), *arrays, ((),) * len(effect))
+    return Estimates(np.full(len(effect), 9), *arrays, ((),) * len(effect), np.full(len(effect), np.nan))
 
 
 def test_what_the_test_set_says():

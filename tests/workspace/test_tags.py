@@ -24,14 +24,18 @@ EVER_WRITTEN = {
     "findings detectable outside labels rare others significant_strata strata_shown detectable_inside named everywhere "
     "elsewhere",
     "column": "name kind role reason missing note",
+    "comparison": "reference output size value gaps small",
     "context": "predicates",
     "counts": "output protected rows columns counts",
     "data": "name rows train test fingerprint library columns",
     "elsewhere": "size effect interval",
     "errors": "truth error notion measured subject meaning positive among",
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
-    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed",
-    "group": "name size mean deviation quantiles whiskers beyond at",
+    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed "
+    "comparisons",
+    "group": "name size mean deviation quantiles whiskers beyond at median_interval",
+    "group-gap": "group size value gap interval interval_single p_value p_value_raw significant before ratio "
+    "ratio_interval median_gap median_gap_interval",
     "groups": "measured by rows line",
     "label-settings": "number top_k min_people separator",
     "line": "intercept slope",

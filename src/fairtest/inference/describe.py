@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from fairtest.data.labels import label_part
 from fairtest.data.summaries import Counts, Target, by_stratum
 from fairtest.data.variables import cut_variable
 from fairtest.engine.contract import Rows
+from fairtest.inference.gaps import count_gaps
 from fairtest.inference.hypotheses import merging_steps
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.progress import silent
+from fairtest.statistics.numbers.medians import median_interval
 from fairtest.statistics.rates import score
 from fairtest.types import SummaryKind
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.inference.family import Estimates
     from fairtest.inference.validate import Validated
+    from fairtest.model.comparison import Comparison
     from fairtest.model.finding import Table
     from fairtest.progress import Progress
     from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
@@ -109,10 +113,48 @@ class Describer:
             significant=p is not None and p <= self.level,
             table=table,
             strata=self._strata(i, of_stratum),
+            comparisons=self._comparisons(i, table),
             label=None if label_part(self._question.output) is None else self._question.output.name,
             notes=(*estimates.notes[i], *self._left_out_strata(i), *self._bins(i)),
             **of_two_groups,
         )
+
+    def _comparisons(self, i: int, table: Table) -> tuple[Comparison, ...]:
+        """Return groups beside the reference: several over everybody as tested, and in contexts with intervals only.
+
+        Two groups are compared in numbers only, by the effect itself.
+        """
+        v = self._validated
+        gaps, p, asked = v.gaps, v.gaps_p, v.asked
+        if gaps is None and len(self._question.protected.levels) != 2:
+            return ()
+        if i or gaps is None:
+            number = self._number if i or asked.population_set is None else asked.population_set
+            reference = None if gaps is None else gaps.reference
+            gaps, p = count_gaps(self._engine, asked, number, i, reference, joint=v.joint), None
+        if gaps is None or not len(gaps):
+            return ()
+        groups = table.rows if isinstance(table, GroupTable) else ()
+        if len(self._question.protected.levels) > 2:
+            return gaps.describe(p, self.level, float(v.contexts.alpha[i]), groups)
+        return self._as_effect(i, gaps.describe(None, self.level, self.level, groups))
+
+    def _as_effect(self, i: int, comparisons: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
+        """Return the comparison of two groups with the numbers of the effect, which it is; of other metrics, none."""
+        e = self._validated.contexts
+        if self._question.metric.name != "MEAN":
+            return ()
+        (comparison,) = comparisons
+        effect = replace(
+            comparison.gaps[0],
+            gap=_number(e.effect[i]),
+            interval=_interval(e.low[i], e.high[i]),
+            interval_single=_interval(e.low_single[i], e.high_single[i]),
+            p_value=_number(e.p[i]),
+            p_value_raw=_number(e.p_raw[i]),
+            significant=bool(e.p[i] <= self.level),
+        )
+        return (replace(comparison, gaps=(effect,)),)
 
     def _count_table(self, counts: IntArray) -> CountTable:
         rows, columns = self._target.output, self._by
@@ -134,7 +176,9 @@ class Describer:
         values = np.asarray(people.output, dtype=float)
         inside = [codes == code for code in range(len(by.levels))]
         if not binned:
-            groups = tuple(described(name, values[i]) for name, i in zip(by.levels, inside, strict=True))
+            groups = tuple(
+                described(name, values[i], level=self.level) for name, i in zip(by.levels, inside, strict=True)
+            )
             return GroupTable(measured.name, by.name, groups)
         numbers = np.asarray(people.protected, dtype=float)
         groups = tuple(described(name, values[i], numbers[i]) for name, i in zip(by.levels, inside, strict=True))
@@ -230,8 +274,11 @@ class Describer:
         )
 
 
-def described(name: Level, values: FloatArray, numbers: FloatArray | None = None) -> Group:
-    """Return a number's mean, spread and quartiles in one group, which may be a bin of other ``numbers``."""
+def described(name: Level, values: FloatArray, numbers: FloatArray | None = None, level: float | None = None) -> Group:
+    """Return a number's mean, spread and quartiles in one group, which may be a bin of other ``numbers``.
+
+    With a ``level``, the median has its interval.
+    """
     values = np.sort(values)  # sums then do not hang on the order of the rows
     n = values.size
     if not n:
@@ -248,6 +295,7 @@ def described(name: Level, values: FloatArray, numbers: FloatArray | None = None
         whiskers=(float(near[0]), float(near[-1])),
         beyond=int(n - near.size),
         at=None if numbers is None else float(np.mean(np.sort(numbers))),
+        median_interval=None if level is None else _finite(median_interval(values, level)),
     )
 
 
@@ -266,6 +314,10 @@ def fitted(x: FloatArray, y: FloatArray) -> Line | None:
     mean_x, mean_y = np.mean(x), np.mean(y)
     slope = np.sum((x - mean_x) * (y - mean_y)) / np.sum((x - mean_x) ** 2)
     return Line(float(mean_y - slope * mean_x), float(slope))
+
+
+def _finite(interval: Interval) -> Interval | None:
+    return interval if np.isfinite(interval).all() else None
 
 
 def _subset(people: Rows, inside: BoolArray) -> Rows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.summaries import Counts
+from fairtest.inference.gaps import most_gaps
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.progress import progress_of_step
@@ -72,7 +73,10 @@ class TestSettings:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """What the test set says: an entry for each hypothesis, NaN where there is none."""
+    """What the test set says: an entry for each hypothesis, NaN where there is none.
+
+    ``alpha`` is the level of each simultaneous interval.
+    """
 
     size: IntArray
     effect: FloatArray
@@ -83,6 +87,7 @@ class Estimates:
     low_single: FloatArray
     high_single: FloatArray
     notes: tuple[tuple[str, ...], ...]
+    alpha: FloatArray
 
     @property
     def tested(self) -> BoolArray:
@@ -100,7 +105,8 @@ class Member:
     """A batch on its way through the family: its raw p-values, and those of them that are drawn.
 
     ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in. ``populations`` always
-    get an interval.
+    get an interval. ``intervals`` is how many of them share the level of a hypothesis: its own, and those of the gaps
+    between groups.
     """
 
     batch: Batch
@@ -112,6 +118,7 @@ class Member:
     depth: IntArray
     n_strata: int
     populations: IntArray | None
+    intervals: int = 1
 
     def open(self) -> dict[int, Sampler]:
         """Fill in the p-values that are known without draws, and return the samplers of the others."""
@@ -147,7 +154,8 @@ def make_member(
         depth = np.full(len(batch), STRATUM_DEPTH)
     populations = None if n_strata else asked.populations
     p = np.where(tested, p, np.nan)
-    return Member(batch, procedure, p, drawn.where(tested), evidence, sign, depth, n_strata, populations)
+    intervals = 1 if n_strata or not settings.population_share else 1 + most_gaps(asked)
+    return Member(batch, procedure, p, drawn.where(tested), evidence, sign, depth, n_strata, populations, intervals)
 
 
 def prior_of(family: Sequence[Member], settings: TestSettings) -> Prior:
@@ -250,4 +258,5 @@ def estimate_member(
         low_single=low_single,
         high_single=high_single,
         notes=tuple(notes),
+        alpha=np.asarray(alpha, dtype=float),
     )

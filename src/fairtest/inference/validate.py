@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
     from fairtest.inference.family import Member, TestSettings
+    from fairtest.inference.gaps import Gaps
     from fairtest.inference.multiplicity.max_t import JointNull
     from fairtest.inference.multiplicity.prior import Prior
     from fairtest.inference.populations import Populations
@@ -63,6 +64,9 @@ class Validated:
     questions
         How many protected attributes and outputs the test set answers about: they share its level where contexts are
         compared with each other.
+    gaps, gaps_p
+        Over everybody, where the population has a level of its own: the gaps of several groups to the reference group,
+        and their corrected p-values.
     """
 
     asked: Asked
@@ -73,6 +77,8 @@ class Validated:
     required: FloatArray
     joint: bool = False
     questions: int = 1
+    gaps: Gaps | None = None
+    gaps_p: FloatArray | None = None
 
     @property
     def tested(self) -> int:
@@ -124,7 +130,9 @@ def validate(
             validated.append(Validated(a, contexts, strata, summary, summary, needed, joint, questions))
         else:
             first = _with_first(contexts, own.estimates)
-            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint, questions))
+            validated.append(
+                Validated(a, first, strata, summary, own.summary, needed, joint, questions, own.gaps, own.gaps_p)
+            )
     return validated
 
 
@@ -170,7 +178,7 @@ def _measured(batch: Batch, settings: TestSettings) -> Estimates:
     for i, note in zip(known.tolist(), procedure.notes(few), strict=True):
         notes[i] = note
     nothing = np.full(len(batch), np.nan)
-    return Estimates(batch.size, batch.effect, nothing, nothing, nothing, nothing, low, high, tuple(notes))
+    return Estimates(batch.size, batch.effect, nothing, nothing, nothing, nothing, low, high, tuple(notes), nothing)
 
 
 def _joint_null(
@@ -226,5 +234,5 @@ def _estimates(
                 wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
             wanted[member.populations] = True
         here = progress_of_step(progress, number, len(family))
-        estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
+        estimates.append(estimate_member(member, p, alpha / member.intervals, np.flatnonzero(wanted), level, here))
     return estimates

@@ -181,7 +181,8 @@ class Investigation(ABC):
     def _question(self, protected: Variable, metric: Metric) -> Question:
         """Return the question about one protected attribute."""
         contextual = self.contexts_for(protected)
-        return Question(protected, self.output, self.strata, metric, contextual, self.everyone)
+        reference = self.source.reference.get(protected.name)
+        return Question(protected, self.output, self.strata, metric, contextual, self.everyone, reference)
 
     def _usual_metric(self, protected: Variable) -> Metric | None:  # noqa: ARG002 - for others to say
         """Return the metric where the user names none and the kinds alone should not decide."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairtest.data.source import DataSource
     from fairtest.data.strata import FinerStrata
     from fairtest.metrics.registry import Metric
+    from fairtest.types import Level
 
 MOST_RANK_CELLS = 1 << 25
 """The most cells that the joint counts of ranks may have, over all contexts and strata."""
@@ -38,6 +39,8 @@ class Question:
         The columns along which contexts may be cut.
     everyone
         The output before it was restricted to the people it is about; None where it is about everybody.
+    reference
+        Of several groups, the one that the user wants the others compared with; None: the largest.
     """
 
     protected: Variable
@@ -46,6 +49,7 @@ class Question:
     metric: Metric
     contextual: tuple[str, ...]
     everyone: Variable | None = None
+    reference: Level | None = None
     labels: ClassVar[Labels | None] = None
     """The outputs, where the question is about many of them (Discovery) …"""
     top_k: ClassVar[int] = 1

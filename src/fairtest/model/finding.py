@@ -12,6 +12,7 @@ from fairtest.model.rates import rate_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairtest.model.comparison import Comparison
     from fairtest.model.context import Context, Predicate
     from fairtest.model.rates import Rate
     from fairtest.types import Interval, Level
@@ -67,6 +68,8 @@ class Group:
         How many people are outside the whiskers.
     at
         Where the group stands on the attribute that makes the groups: its mean there, if that is a number.
+    median_interval
+        Of the median, single, at the level of the set; None in bins of a number, and where people are too few.
     """
 
     name: Level
@@ -77,6 +80,7 @@ class Group:
     whiskers: tuple[float, float] | None = None
     beyond: int = 0
     at: float | None = None
+    median_interval: Interval | None = None
 
     @property
     def reach(self) -> tuple[float, float] | None:
@@ -235,6 +239,9 @@ class Finding:
         Corrected over the family, and two-sided uncorrected.
     significant
         Whether the corrected p-value is at most the level of the test set.
+    comparisons
+        For more than two groups: each beside the reference group, in the rate of every output (of two, of the one
+        effects are about) or in the mean. For two groups in the mean of a number only; empty elsewhere.
     ratio, ratio_interval
         For a two-by-two table: rate of the group over rate of the reference group, with its single interval.
     gap, gap_interval
@@ -268,6 +275,7 @@ class Finding:
     significant: bool
     table: Table
     strata: tuple[Stratum, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     ratio: float | None = None
     ratio_interval: Interval | None = None
     gap: float | None = None

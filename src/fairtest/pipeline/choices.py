@@ -94,10 +94,10 @@ def note_unused_choices(investigation: Investigation) -> tuple[str, ...]:
     source, notes = investigation.source, []
     for question in investigation.questions:
         name, metric = question.protected.name, question.metric.name
-        if name in source.reference and question.protected.kind is not Kind.BINARY:
+        if name in source.reference and question.protected.is_number:
             notes.append(
-                f"The reference group {name} = {source.reference[name]} has no effect: {name} has "
-                f"{len(question.protected.levels)} groups, and {metric} compares all of them."
+                f"The reference group {name} = {source.reference[name]} has no effect: {name} is a number, and "
+                f"{metric} compares no groups."
             )
     output = investigation.output
     if output.name in source.favourable and output.kind is not Kind.BINARY:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
+from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.model.report import (
     AttributeReport,
     DataInfo,
@@ -25,15 +26,13 @@ from fairtest.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtest.data.variables import Variable
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
     from fairtest.model.names import Names
     from fairtest.model.results import AttributeResult, Results
     from fairtest.types import Level
-
-FEWEST_NAMED = 10
-"""The fewest people of a group that a sentence about several groups names."""
 
 
 def assemble(investigation: Investigation, results: Results) -> Report:
@@ -85,7 +84,7 @@ def _attribute(
 
     def add_words(finding: Finding, *more_notes: str) -> Finding:
         population = found.parts[finding.output].population if found.parts else found.population
-        words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_NAMED)
+        words = sentence(finding, population, explanatory=given, names=names, least=FEWEST_COMPARED)
         tolerance = tolerance_words(finding, results.test.plan.tolerance)
         turned = simpson_note(finding, names)
         return replace(finding, sentence=words, notes=(*finding.notes, *tolerance, *turned, *more_notes))
@@ -94,7 +93,7 @@ def _attribute(
     shown_strata = sum(is_clear(stratum, level) for finding in shown for stratum in finding.strata)
     return AttributeReport(
         name=protected.name,
-        reference=protected.levels[0] if protected.kind is Kind.BINARY else None,
+        reference=_reference(protected, found.population),
         groups=protected.levels or None,
         metric=question.metric.name,
         looked_at=looked_at,
@@ -121,6 +120,14 @@ def _attribute(
         everywhere=found.everywhere,
         elsewhere=found.elsewhere,
     )
+
+
+def _reference(protected: Variable, population: Finding) -> Level | None:
+    """Return the group that others are compared with; None where none is."""
+    if protected.kind is Kind.BINARY:
+        return protected.levels[0]
+    comparison = spoken_of(population.comparisons)
+    return None if comparison is None else comparison.reference
 
 
 def _detectable_notes(found: AttributeResult, names: Names) -> tuple[str, ...]:

@@ -249,11 +249,10 @@ def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
     """
     if depth >= wanted:
         return ()
-    every = {0: "No conjunction of conditions was", 1: "Every single condition was"}
-    told = every.get(depth, f"Every conjunction of up to {depth} conditions was")
-    longer = f"there are too many of {depth + 1} to look at them all"
-    rest = "of the longer ones, those that the guided tree led to" if tree else "longer ones were not looked at"
-    return (f"{told} looked at; {longer}: {rest}. Fewer contextual attributes let the search go deeper.",)
+    every = {0: "Not even groups of one condition could all be", 1: "All groups of one condition were"}
+    told = every.get(depth, f"All groups of up to {depth} conditions were")
+    rest = "of the longer ones only those that the guided tree led to" if tree else "longer ones were not looked at"
+    return (f"{told} looked at; {rest}. With fewer contextual columns the search goes deeper.",)
 
 
 def covered(context: Context, depth: int) -> bool:

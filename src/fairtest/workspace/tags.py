@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtest.model.comparison import Comparison, GroupGap
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import (
     CountTable,
@@ -53,6 +54,8 @@ TAGS: Mapping[str, type] = {
     "elsewhere": Elsewhere,
     "finding": Finding,
     "stratum": Stratum,
+    "comparison": Comparison,
+    "group-gap": GroupGap,
     "tested": Tested,
     "counts": CountTable,
     "groups": GroupTable,

@@ -5,13 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from fairtest.model.comparison import spoken_of
 from fairtest.model.finding import CountTable, GroupTable
 from fairtest.numbers import quantity, rate
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.formats.tables import display_width, pad, shorten
 from fairtest.reporting.words.phrases import capitalise, outcome_words, shared_decimals
+from fairtest.reporting.words.several import STEP_BY_STEP, scale_of, small_words, touches_none, value_words
 
 if TYPE_CHECKING:
+    from fairtest.metrics.scale import Scale
+    from fairtest.model.comparison import GroupGap
     from fairtest.model.finding import Finding
     from fairtest.model.names import Names
     from fairtest.model.rates import Rate
@@ -75,9 +79,56 @@ def _draw_bar(mark: IntervalMark | None, room: int) -> str:
 
 def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink) -> list[str]:
     """Return the picture of a finding's groups: rates as bars, or averages; nothing where the groups are too many."""
+    if spoken_of(finding.comparisons) is not None:
+        return comparison_lines(finding, names, width, ink)
     if isinstance(finding.table, GroupTable):
         return _mean_lines(finding.table, names, width, ink)
     return rate_lines(finding, names, least, width, ink)
+
+
+def comparison_lines(finding: Finding, names: Names, width: int, ink: Ink, most: int = _MOST_GROUPS) -> list[str]:
+    """Return several groups below the reference: a bar, the rate or mean, and the gap with its interval.
+
+    The confirmed gaps come first; ``most`` groups are shown.
+    """
+    comparison = spoken_of(finding.comparisons)
+    assert comparison is not None
+    scale, short = scale_of(comparison), names.short
+    gaps = sorted(comparison.gaps, key=lambda g: not g.significant)
+    shown = gaps[:most]
+    labels = [f"{short(finding.protected, comparison.reference)} (reference)"]
+    labels += [short(finding.protected, g.group) for g in shown]
+    values = [comparison.value, *(g.value for g in shown)]
+    written = [value_words(comparison, value) for value in values]
+    differences = ["", *(_difference(g, scale) for g in shown)]
+    people = [names.number_of(n) for n in (comparison.size, *(g.size for g in shown))]
+    label, value, gap = (max(map(display_width, column)) for column in (labels, written, differences))
+    label = min(label, width // 3)
+    room = min(width - label - value - gap - max(map(len, people)) - 4 * len(_GAP), _WIDEST_PLOT // 2)
+    largest = max(v or 0.0 for v in values)
+    drawn = room >= _NARROWEST_PLOT // 2 and largest > 0 and min(v or 0.0 for v in values) >= 0
+    what = f"average {names.column(finding.output)}"
+    if comparison.output is not None:
+        what = outcome_words(finding, comparison.output, names, noun=True).removeprefix("the ")
+    lines = textwrap.wrap(
+        f"{capitalise(what)}, and the gap to {short(finding.protected, comparison.reference)}:", width
+    )
+    for row in zip(labels, values, written, differences, people, strict=True):
+        eighths = round(8 * room * (row[1] or 0.0) / largest) if drawn else 0
+        bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+        picture = f"{(ink.second if not row[3] else ink.first)(bar)}{' ' * (room - len(bar))}{_GAP}" if drawn else ""
+        name = pad(shorten(row[0], label), label)
+        lines.append(f"{name}{_GAP}{picture}{row[2]:>{value}}{_GAP}{pad(row[3], gap)}{_GAP}{row[4]}")
+    if len(gaps) > most:
+        lines.append(f"and {len(gaps) - most} more groups in the full report")
+    notes = [small_words(finding, names), STEP_BY_STEP if touches_none(comparison) else ""]
+    return [*lines, *(line for note in notes if note for line in textwrap.wrap(note, width))]
+
+
+def _difference(gap: GroupGap, scale: Scale) -> str:
+    """Return a gap with its interval; after what it was over all people together, where that is another."""
+    before = "" if gap.before is None else f"{scale.number(gap.before)} → "
+    return f"{before}{scale.number(gap.gap)} {scale.interval(gap.interval)}{'' if gap.significant else ' not clear'}"
 
 
 def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink) -> list[str]:

@@ -16,6 +16,7 @@ from fairtest.reporting.words.method import reuse_numbers, reuse_promise
 from fairtest.reporting.words.sentences import sentence_of
 
 if TYPE_CHECKING:
+    from fairtest.model.comparison import Comparison, GroupGap
     from fairtest.model.context import Predicate
     from fairtest.model.finding import Finding, Stratum, Table, Tested
     from fairtest.model.names import Names
@@ -151,6 +152,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "table": _table(finding.table),
         "strata": [{"values": dict(s.values), **_numbers(s), "table": _table(s.table)} for s in finding.strata],
         "sentence": sentence_of(report, attribute, finding),
+        "comparisons": [_comparison(comparison) for comparison in finding.comparisons],
         **_pick(finding, "output", "metric", "significant", "ratio"),
         **_interval(finding, "ratio_interval"),
         "gap": finding.gap,
@@ -168,6 +170,29 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
     }
 
 
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    """Return several groups beside the reference."""
+    return {
+        **_pick(comparison, "reference", "output", "size", "value"),
+        "gaps": [
+            {
+                **_pick(gap, "group", "size", "value", "gap", "before"),
+                **_interval(gap, "interval"),
+                **_interval(gap, "interval_single"),
+                "p_value": floor_p_value(gap.p_value),
+                "p_value_raw": floor_p_value(gap.p_value_raw),
+                "significant": gap.significant,
+                "ratio": gap.ratio,
+                **_interval(gap, "ratio_interval"),
+                "median_gap": gap.median_gap,
+                **_interval(gap, "median_gap_interval"),
+            }
+            for gap in comparison.gaps
+        ],
+        "small": [{"group": group, "size": size} for group, size in comparison.small],
+    }
+
+
 def _numbers(part: Finding | Stratum) -> dict[str, Any]:
     return {
         **_pick(part, "size", "effect"),
@@ -178,7 +203,7 @@ def _numbers(part: Finding | Stratum) -> dict[str, Any]:
     }
 
 
-def _interval(part: Finding | Stratum | Tested, name: str) -> dict[str, Any]:
+def _interval(part: Finding | Stratum | Tested | GroupGap, name: str) -> dict[str, Any]:
     """Return an interval under its name, and which of its ends is open.
 
     The flags of ``interval`` are ``lower_open`` and ``upper_open``; those of the others have the interval's name
@@ -213,6 +238,7 @@ def _table(table: Table) -> dict[str, Any]:
         **_pick(table, "measured", "by"),
         "whiskers": [group.whiskers for group in groups],
         "beyond": [group.beyond for group in groups],
+        "median_intervals": [group.median_interval for group in groups],
         **line,
     }
 

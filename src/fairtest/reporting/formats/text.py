@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairtest.model.finding import Finding
 from fairtest.model.names import clean_line
 from fairtest.numbers import count, p_statement
-from fairtest.reporting.figures.bars import forest_lines, rate_lines
+from fairtest.reporting.figures.bars import comparison_lines, forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
 from fairtest.reporting.formats.tables import display_width, table_lines
@@ -18,12 +18,14 @@ from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import is_clear, stratum_words
+from fairtest.reporting.words.several import ratio_words
 from fairtest.reporting.words.titles import given_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fairtest.metrics.scale import Scale
+    from fairtest.model.comparison import Comparison
     from fairtest.model.finding import Stratum
     from fairtest.model.report import Report
     from fairtest.reporting.figures.plots import Forest
@@ -200,15 +202,33 @@ class _TextWriter(LineWriter):
         if facts := "; ".join(self.facts(entry)):
             yield from self.wrap(f"({facts})")
         yield ""
-        if finding.effect is not None and (
-            bars := rate_lines(finding, names, self.report.settings.min_size, self.width, self.ink)
+        if (
+            finding.effect is not None
+            and not finding.comparisons
+            and (bars := rate_lines(finding, names, self.report.settings.min_size, self.width, self.ink))
         ):
             yield from bars
             yield ""
         yield from table_lines(finding.table, self.width, names)
+        yield from self.write_gaps(finding)
         yield from self.write_notes(entry.notes)
         if finding.strata:
             yield from self.write_strata(entry)
+
+    def write_gaps(self, finding: Finding) -> Iterator[str]:
+        """Yield each of several groups beside the reference, for every output that is compared."""
+        for comparison in finding.comparisons:
+            alone = replace(finding, comparisons=(comparison,))
+            yield ""
+            yield from comparison_lines(alone, self.report.names, self.width, self.ink, len(comparison.gaps))
+            yield from self.write_ratios(comparison, finding)
+
+    def write_ratios(self, comparison: Comparison, finding: Finding) -> Iterator[str]:
+        """Yield the ratios of means and the differences of medians of a number, a line for each group."""
+        for gap in comparison.gaps:
+            if words := ratio_words(gap, comparison):
+                group = self.report.names.short(finding.protected, gap.group)
+                yield from self.wrap(f"{group}: {words}", first="  - ")
 
     def facts(self, entry: FindingOutline) -> Iterator[str]:
         """Yield the estimate, which interval is which, and other numbers about the same table."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairtest.metrics.choice import reported_metric
 from fairtest.metrics.scale import POINTS
 from fairtest.model.finding import CountTable
 from fairtest.numbers import count, fixed, per_cent, typeset, typeset_p
-from fairtest.reporting.figures.plots import plot_table
+from fairtest.reporting.figures.plots import RatePlot, plot_table
 from fairtest.reporting.outline import outline_finding, outline_of
 from fairtest.reporting.views.forests import findings_view, strata_view, tree_view
 from fairtest.reporting.views.labels import label_view
@@ -17,13 +18,16 @@ from fairtest.reporting.words.everybody import detectable_note, has_own_level
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import group_phrases
+from fairtest.reporting.words.several import STEP_BY_STEP, gap_table, scale_of, small_words, touches_none
 from fairtest.reporting.words.titles import metric_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairtest.model.comparison import Comparison
     from fairtest.model.finding import Finding
     from fairtest.model.report import AttributeReport, Report
+    from fairtest.reporting.figures.plots import NumberPlot
     from fairtest.reporting.outline import AttributeOutline, FindingOutline, Outline
 
 View = dict[str, Any]
@@ -90,6 +94,7 @@ def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
 
 def _finding(report: Report, entry: FindingOutline, population: Finding, anchor: str) -> View:
     """Return everything the page shows of a finding, or of the population."""
+    table = plot_table(entry.finding.table, report.settings.min_size)
     return {
         "anchor": anchor,
         "in_tree": None,
@@ -97,10 +102,34 @@ def _finding(report: Report, entry: FindingOutline, population: Finding, anchor:
         "entry": entry,
         "finding": entry.finding,
         "sentence": _mark_groups(report, entry),
-        "table": plot_table(entry.finding.table, report.settings.min_size),
+        "table": table,
+        "spoken": _spoken_view(report, entry.finding, table),
         "facts": list(_facts(report, entry, population)),
         "single": _single_words(report, entry),
+        "gaps": [_gaps_view(report, entry.finding, comparison) for comparison in entry.finding.comparisons],
         "strata": strata_view(report, entry.finding, entry.scale),
+    }
+
+
+def _spoken_view(report: Report, finding: Finding, plot: RatePlot | NumberPlot) -> View | None:
+    """Return the gaps in what a picture shows; None where it shows another output, or there are none."""
+    shown = plot.table.rows[plot.row] if isinstance(plot, RatePlot) else None
+    same = [c for c in finding.comparisons if c.output == shown]
+    return _gaps_view(report, finding, same[0]) if same else None
+
+
+def _gaps_view(report: Report, finding: Finding, comparison: Comparison) -> View:
+    """Return several groups beside the reference as a table, and each gap by its group."""
+    names, scale = report.names, scale_of(comparison)
+    head, *rows = gap_table(replace(finding, comparisons=(comparison,)), names)
+    return {
+        "head": head,
+        "rows": rows,
+        "reference": names.short(finding.protected, comparison.reference),
+        "unit": scale.unit.strip(),
+        "of": {g.group: (scale.number(g.gap), scale.interval(g.interval), g.significant) for g in comparison.gaps},
+        "small": small_words(finding, names),
+        "note": STEP_BY_STEP if touches_none(comparison) else "",
     }
 
 

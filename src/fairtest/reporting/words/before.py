@@ -41,6 +41,8 @@ def before_and_after(report: Report, entry: AttributeOutline) -> list[list[str]]
         return []
     given = join_words([report.names.column(name) for name in report.explanatory])
     known = any(effect_before(each.finding) is not None for each in shown)
+    if not known and entry.population.finding.comparisons and len(shown) == 1:
+        return []  # each group has its gap before and after already
     head = [capitalise(entry.name), *(["all together"] if known else []), f"given {given}", report.names.people, ""]
     return [head, *(_line(each, known=known) for each in shown)]
 

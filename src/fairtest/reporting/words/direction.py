@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line, level_words
-from fairtest.numbers import decimals_for, quantity, rate
-from fairtest.reporting.words.clauses import Case, decimals_of_rates, means_in_words, points_between, two_rates
+from fairtest.numbers import rate
+from fairtest.reporting.words.clauses import Case, decimals_of_rates, points_between, two_rates
 from fairtest.reporting.words.everybody import difference_words
 from fairtest.reporting.words.phrases import alike_words, is_bin, outcome_words
+from fairtest.reporting.words.several import gap_words_given, several_words
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
@@ -47,15 +48,15 @@ def _overall_words(case: Case) -> str:
     finding, table = case.finding, case.finding.table
     if finding.effect is None:
         return ""
+    if several := several_words(finding, case.names, people_with(case.names, finding.protected, "{}")):
+        return several
     if case.is_two_by_two:
         return _two_rates_words(case)
     if isinstance(table, CountTable):
-        several = len(table.columns) > 2 and len(table.rows) >= 2 and not is_bin(table.protected, table.columns[0])
-        return (case.share_range() or "") if several else case.movement() if case.metric.signed else ""
+        is_several = len(table.columns) > 2 and len(table.rows) >= 2 and not is_bin(table.protected, table.columns[0])
+        return (case.share_range() or "") if is_several else case.movement() if case.metric.signed else ""
     if case.metric.signed and (len(table.rows) > 2 or is_bin(table.by, table.rows[0].name)):
         return case.movement()
-    if len(table.rows) == 2 and table.measured == finding.output:
-        return _two_means_words(case, table)
     known = case.mean_range()
     return known.runs if known is not None and known.is_output else ""
 
@@ -78,29 +79,14 @@ def _two_rates_words(case: Case) -> str:
     return f"{who} {what} {often} than {than}: {numbers}"
 
 
-def _two_means_words(case: Case, table: GroupTable) -> str:
-    """Return ``average pay is 1,200 lower for women than for men: 30,100 to 31,300``."""
-    names = case.names
-    reference, compared = table.rows
-    if reference.mean is None or compared.mean is None:
-        return ""
-    first, second = means_in_words((compared, reference))
-    gap = compared.mean - reference.mean
-    size = quantity(abs(gap), decimals_for([gap]))
-    who, than = people_with(names, table.by, compared.name), names.those(table.by, reference.name)
-    if names.average:
-        more = "more" if gap > 0 else "less"
-        return f"{names.average} {size} {more} on average for {who} than for {than}: {first} to {second}"
-    higher = "higher" if gap > 0 else "lower"
-    return f"average {names.column(table.measured)} is {size} {higher} for {who} than for {than}: {first} to {second}"
-
-
 def _given_words(report: Report, case: Case, overall: str) -> str:
     """Return the difference among people who are alike, after the one over all together where that is known."""
     finding = case.finding
     alike = f"comparing only {case.names.people} with {alike_words(report.explanatory, case.names)}"
     metric = reported_metric(finding.metric)
     within = f"{clean_line(metric.subject)} is {case.scale.estimate(case.effect)}"
+    if finding.comparisons and overall:
+        return f"{overall}; {alike}, {gap_words_given(finding, case.names)}"
     if not overall:
         return f"{alike}, {case.output} differs by {case.protected}: {within}"
     if case.is_two_by_two and metric.compares == "difference":

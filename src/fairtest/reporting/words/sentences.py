@@ -12,6 +12,7 @@ from fairtest.model.names import PLAIN_NAMES, clean_line, level_words
 from fairtest.numbers import count, rate
 from fairtest.reporting.words.clauses import Case, two_by_two
 from fairtest.reporting.words.phrases import alike_words, join_words, subject_words
+from fairtest.reporting.words.several import gap_words_given, several_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,8 @@ def sentence(
     start = subject_words(finding, names)
     if finding.effect is None or math.isnan(finding.effect):
         return f"{start} the link cannot be measured: {why_undefined(finding.table, names)}."
+    if any(comparison.confirmed for comparison in finding.comparisons):
+        return f"{start} {_several_clause(case, given)}."
     return f"{start} {_conditional_clause(case, given) if given else case.metric.words.clause(case)}"
 
 
@@ -94,6 +97,15 @@ def why_undefined(table: Table, names: Names) -> str:
     if absent and len(table.rows) - len(absent) < 2:
         return f"there is nobody with {names.column(table.by)} = {join_words(absent, 'or')}"
     return f"{names.column(table.measured)} or {names.column(table.by)} does not vary"
+
+
+def _several_clause(case: Case, given: Sequence[str]) -> str:
+    """Return which of several groups differ from the reference, and what is left of that among people who are alike."""
+    finding, names = case.finding, case.names
+    words = several_words(finding, names, f"those with {case.protected} = {{}}")
+    if not given:
+        return words
+    return f"{words}. Comparing only {names.people} with {alike_words(given, names)}, {gap_words_given(finding, names)}"
 
 
 # Given an explanatory attribute -----------------------------------------------------------------------------------

@@ -1,0 +1,214 @@
+"""Several groups: do the gaps to a reference group hold together, and is any of them a fluke too often?
+
+``python -m calibration.groups cover`` draws data of known rates or means and counts the runs in which *all*
+simultaneous intervals of the gaps hold the truth. ``false`` counts whole runs, contexts included, in which anything
+false is reported: a population, a gap or a group of people. ``numbers`` counts single intervals of the difference of
+medians and of the ratio of means that hold the truth. All but the last through the public interface, with default
+settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import beta
+
+import fairtest as ft
+from calibration.verdicts import columns
+from fairtest.statistics.numbers.mean_difference import TwoGroups
+from fairtest.statistics.numbers.mean_ratio import mean_ratio_interval
+from fairtest.statistics.numbers.medians import median_gap_interval, median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+NAMES = ("white", "black", "asian", "other")
+CENSUS = (0.86, 0.09, 0.03, 0.02)
+EVEN = (0.4, 0.3, 0.2, 0.1)
+LEAST_COVERAGE, MOST_FALSE = 0.94, 0.05
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Four groups with their shares, and what each has: a rate, or the mean of a number.
+
+    Attributes
+    ----------
+    values
+        The rate or the mean of each group.
+    number
+        ``""`` for rates, else ``"normal"``, ``"exponential"`` or ``"lognormal"``.
+    confounded
+        Whether groups are spread unevenly over an attribute that explains part of the output, and is conditioned on.
+    """
+
+    people: int
+    shares: tuple[float, ...]
+    values: tuple[float, ...]
+    number: str = ""
+    confounded: bool = False
+
+    def draw(self, rng: np.random.Generator) -> pl.DataFrame:
+        """Return a data set."""
+        codes = rng.choice(len(self.shares), self.people, p=self.shares)
+        level = np.asarray(self.values)[codes]
+        made: dict[str, Any] = {"race": np.array(NAMES)[codes]}
+        if self.confounded:
+            job = (rng.random(self.people) < np.array([0.3, 0.5, 0.4, 0.6])[codes]).astype(int)
+            made["job"] = np.array(["desk", "floor"])[job]
+            level = level - (0.1 if not self.number else 1.0) * job
+        if not self.number:
+            made["out"] = np.where(rng.random(self.people) < level, "yes", "no")
+        else:
+            made["out"] = level + _noise(rng, self.people, self.number)
+        return pl.DataFrame(made)
+
+
+def _noise(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.float64]:
+    """Return numbers with mean 0."""
+    if kind == "normal":
+        return rng.normal(0, 1, n)
+    if kind == "exponential":
+        return rng.exponential(1.0, n) - 1.0
+    return np.asarray(rng.lognormal(0, 1, n) - np.exp(0.5))
+
+
+DESIGNS = {
+    "rates, census": Groups(5_000, CENSUS, (0.25, 0.12, 0.27, 0.12)),
+    "rates, census, large": Groups(40_000, CENSUS, (0.25, 0.12, 0.27, 0.12)),
+    "rates, rare": Groups(5_000, CENSUS, (0.02, 0.04, 0.02, 0.01)),
+    "rates, even": Groups(1_500, EVEN, (0.5, 0.4, 0.5, 0.6)),
+    "rates given job": Groups(5_000, EVEN, (0.5, 0.4, 0.5, 0.35), confounded=True),
+    "means, normal": Groups(2_000, EVEN, (10.0, 10.2, 10.0, 9.7), "normal"),
+    "means, lognormal": Groups(5_000, CENSUS, (10.0, 10.4, 10.0, 9.5), "lognormal"),
+    "means given job": Groups(3_000, EVEN, (10.0, 10.2, 10.0, 9.7), "exponential", confounded=True),
+}
+
+
+def covers(world: Groups, seed: int) -> bool:
+    """Whether all simultaneous intervals of the gaps hold the truth."""
+    given = {"explanatory": "job"} if world.confounded else {}
+    frame = world.draw(np.random.default_rng([17, seed]))
+    report = ft.audit(frame, "race", "out", contextual=[], seed=seed, favourable=_favourable(world), **given)
+    truth = dict(zip(NAMES, world.values, strict=True))
+    gaps = [
+        (gap.interval, truth[str(gap.group)] - truth[str(comparison.reference)])
+        for comparison in report.populations[0].comparisons
+        for gap in comparison.gaps
+    ]
+    return all(interval is not None and interval[0] <= true <= interval[1] for interval, true in gaps)
+
+
+def _favourable(world: Groups) -> dict[str, str]:
+    return {} if world.number else {"out": "yes"}
+
+
+# Whole runs -----------------------------------------------------------------------------------------------------------
+
+FALSE: dict[str, Groups] = {
+    "nothing anywhere": Groups(1_200, EVEN, (0.4,) * 4),
+    "one group differs, two do not": Groups(1_500, EVEN, (0.4, 0.55, 0.4, 0.4)),
+    "one differs, census shares": Groups(4_000, CENSUS, (0.25, 0.12, 0.25, 0.25)),
+    "means, one differs": Groups(1_500, EVEN, (10.0, 10.4, 10.0, 10.0), "exponential"),
+    "explained by job": Groups(2_000, EVEN, (0.5,) * 4, confounded=True),
+}
+
+
+def is_false(name: str, seed: int) -> bool:
+    """Whether a whole run reports something false: in these worlds a group differs from the reference as everywhere.
+
+    A second attribute of two values is asked about that has nothing to do with the output. Contexts are never false
+    where a group differs everywhere, since the link is in all of them; they are where nothing does.
+    """
+    world, rng = FALSE[name], np.random.default_rng([23, seed])
+    frame = world.draw(rng)
+    more = {**columns(rng, world.people, 4), "coin": np.array(["a", "b"])[rng.integers(0, 2, world.people)]}
+    frame = frame.with_columns(pl.Series(k, v) for k, v in more.items())
+    given = {"explanatory": "job"} if world.confounded else {}
+    report = ft.audit(frame, ["race", "coin"], "out", seed=seed, min_size=100, favourable=_favourable(world), **given)
+    truth = dict(zip(NAMES, world.values, strict=True))
+    differs = len(set(world.values)) > 1
+    race, coin = report.attributes
+    wrong = [
+        gap.significant and truth[str(gap.group)] == truth[str(comparison.reference)]
+        for comparison in race.population.comparisons
+        for gap in comparison.gaps
+    ]
+    links = [*([] if differs else [race]), coin]
+    return any(wrong) or any(a.population.significant or a.findings or a.significant_strata for a in links)
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+SHAPES: dict[str, tuple[Draw, float, float]] = {
+    "normal": (lambda rng, n: rng.normal(10, 2, n), 10.0, 10.0),
+    "exponential": (lambda rng, n: rng.exponential(1.0, n), 1.0, float(np.log(2))),
+    "lognormal": (lambda rng, n: rng.lognormal(0, 1, n), float(np.exp(0.5)), 1.0),
+    "hours, many alike": (
+        lambda rng, n: np.where(rng.random(n) < 0.45, 40.0, rng.integers(20, 61, n)).astype(float), 40.0, 40.0,
+    ),
+}  # fmt: skip
+SIZES = ((40, 40), (30, 300), (200, 1_000), (2_000, 2_000))
+
+
+def numbers(runs: int) -> Iterator[tuple[str, int, int, int]]:
+    """Yield for each shape and size how many of so many intervals of medians and of ratios hold the truth."""
+    for name, (draw, _, median) in SHAPES.items():
+        for times in (1.0, 0.7):
+            for first, second in SIZES:
+                rng = np.random.default_rng([5, first, second, int(10 * times)])
+                medians = ratios = 0
+                for _ in range(runs):
+                    a, b = np.sort(times * draw(rng, first)), np.sort(draw(rng, second))
+                    ends = (median_interval(a, 0.05), median_interval(b, 0.05))
+                    low, high = median_gap_interval(float(np.median(a)), ends[0], float(np.median(b)), ends[1])
+                    medians += low <= (times - 1) * median <= high
+                    sums = [[(v - v.mean()) ** k for v in (b, a)] for k in (2, 3)]
+                    groups = TwoGroups(
+                        np.array([[[second, first]]], dtype=float),
+                        np.array([[[b.mean(), a.mean()]]]),
+                        *(np.array([[[part.sum() for part in pair]]]) for pair in sums),
+                    )
+                    [(low, high)] = mean_ratio_interval(groups, 0.05)
+                    ratios += low <= times <= high
+                yield f"{name}, {first} and {second}, times {times:g}", medians, ratios, runs
+
+
+# Running --------------------------------------------------------------------------------------------------------------
+
+
+def limits(hits: int, runs: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Clopper and Pearson)."""
+    low = float(beta.ppf(0.025, hits, runs - hits + 1)) if hits else 0.0
+    return low, float(beta.ppf(0.975, hits + 1, runs - hits)) if hits < runs else 1.0
+
+
+def main() -> None:
+    """Run what is asked for, a line for each design as it is done."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("cover", "false", "numbers"))
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    asked = parser.parse_args()
+    if asked.what == "numbers":
+        for name, medians, ratios, runs in numbers(asked.runs):
+            shares = (f"{100 * hits / runs:.1f} %" for hits in (medians, ratios))
+            print(name, "medians {}, ratio {}".format(*shares), sep=": ", flush=True)
+        return
+    seeds = range(asked.first, asked.first + asked.runs)
+    for name in DESIGNS if asked.what == "cover" else FALSE:
+        hits = sum(covers(DESIGNS[name], seed) if asked.what == "cover" else is_false(name, seed) for seed in seeds)
+        low, high = limits(hits, asked.runs)
+        print(f"{name}: {hits} of {asked.runs} ({100 * low:.1f} to {100 * high:.1f} %)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
