@@ -207,7 +207,6 @@ class TestWords:
     @pytest.mark.parametrize(
         ("options", "note"),
         [
-            (("-p", "race", "-o", "hired", "--reference", "race=a"), "reference group race = a has no effect"),
             (("-p", "sex", "-o", "race", "--favourable", "race=a"), "favourable value race = a has no effect"),
             (("-p", "sex", "-o", "age", "--outcome", "are old"), "outcome “are old” is not told"),
         ],
@@ -338,7 +337,12 @@ BAD_OPTIONS = {
     "correction": (["-p", "sex", "-o", "hired", "--correction", "home"], ["'home'", "'holm'"]),
     "method": (["-p", "sex", "-o", "hired", "--method", "magic"], ["method", "'magic'"]),
     "preset": (["-p", "sex", "-o", "hired", "--preset", "papr"], ["preset", "'papr'"]),
-    "favourable without a value": (["-p", "sex", "-o", "hired", "--favourable", "yes"], ["--favourable", "'yes'"]),
+    "favourable without a value": (
+        ["-p", "sex", "-o", "hired", "--favourable", "hired="],
+        ["--favourable", "'hired='"],
+    ),
+    "favourable that is none": (["-p", "sex", "-o", "hired", "--favourable", "perhaps"], ["hired=perhaps", "'yes'"]),
+    "event that is none": (["-p", "sex", "-o", "hired", "--event", "hired=perhaps"], ["--event", "'yes'"]),
     "no such value": (["-p", "sex", "-o", "hired", "--favourable", "hired=YES"], ["--favourable hired=YES", "'yes'"]),
     "reference twice": (
         ["-p", "sex", "-o", "hired", "--reference", "sex=f", "--reference", "sex=m"],

@@ -37,7 +37,7 @@ def test_columns_kinds_roles_and_metrics(here: Path, run: Any) -> None:
 
 def test_the_command_it_ends_with_can_be_pasted(here: Path, run: Any) -> None:
     command = run("inspect", "people.csv", "--missing", "?").out.splitlines()[-1].strip()
-    assert command == ("fairtest test people.csv -p sex -p race -p age -o hired --favourable hired=yes --missing '?'")
+    assert command == ("fairtest test people.csv -p sex -p race -p age -o hired --event hired=yes --missing '?'")
     assert run(*shlex.split(command)[1:]).code == 0
 
 

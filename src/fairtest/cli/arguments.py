@@ -43,6 +43,20 @@ def parse_pairs(option: str, given: Iterable[str], example: str) -> dict[str, st
     return found
 
 
+def parse_favourable(given: Iterable[str], output: object) -> dict[str, str]:
+    """Return the favourable value of each output; one without its column is that of the output asked about.
+
+    Examples
+    --------
+    >>> parse_favourable([">50K"], "income"), parse_favourable(["income=>50K"], "income")
+    ({'income': '>50K'}, {'income': '>50K'})
+    """
+    known = isinstance(output, str)
+    return parse_pairs(
+        "--favourable", [f"{output}={v}" if known and "=" not in v else v for v in given], "income='>50K'"
+    )
+
+
 def parse_orders(given: Iterable[str]) -> dict[str, list[str]]:
     """Return the values of ``--ordered`` as a mapping from a column to its levels, low to high.
 

@@ -13,6 +13,7 @@ import click
 import fairtest as ft
 from fairtest.cli.arguments import (
     parse_delimiter,
+    parse_favourable,
     parse_labels,
     parse_metrics,
     parse_orders,
@@ -93,7 +94,7 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
     converted = {
         "labels": parse_labels(same.pop("label") or ()),
         "ordered": parse_orders(options["ordered"]),
-        "favourable": parse_pairs("--favourable", options.get("favourable", ()), "income='>50K'"),
+        "favourable": parse_favourable(options.get("favourable", ()), options.get("output")),
         "reference": parse_pairs("--reference", options.get("reference", ()), "sex=Male"),
         "delimiter": parse_delimiter(options["delimiter"]),
     }

@@ -26,7 +26,14 @@ LABELS = section(
 
 
 @command(
-    LABELS, without(ROLES, "output", "favourable"), SOURCE, without(WORDS, "outcome"), SEARCH, TEST, OUTPUT, CONFIG
+    LABELS,
+    without(ROLES, "output", "favourable", "event", "adverse"),
+    SOURCE,
+    without(WORDS, "outcome"),
+    SEARCH,
+    TEST,
+    OUTPUT,
+    CONFIG,
 )
 @click.argument("data")
 @click.pass_context

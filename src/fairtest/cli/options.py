@@ -78,7 +78,9 @@ ROLES = section(
         "--metric [COLUMN=]NAME",
         "How to measure: race=NMI, or NMI for all; repeat. Default: by the kinds of the columns.",
     ),
-    repeatable("--favourable COLUMN=VALUE", "The output value that effects are about: 'income=>50K'.", essential=True),
+    Option("--event [COLUMN=]VALUE", "The output value that rates and sentences are about: deny=yes.", essential=True),
+    flag("--adverse", "The event is bad for people. Without this or --favourable, nothing is judged.", essential=True),
+    repeatable("--favourable COLUMN=VALUE", "The output value that is good for people: 'income=>50K'.", essential=True),
     repeatable("--reference COLUMN=VALUE", "The group that others are compared with: sex=Male."),
 )
 

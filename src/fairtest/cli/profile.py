@@ -10,10 +10,10 @@ import fairtest as ft
 from fairtest.cli.auditing import audit_file
 from fairtest.cli.config import CONFIG
 from fairtest.cli.helping import command
-from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
+from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS, without
 
 
-@command(ROLES, ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
+@command(without(ROLES, "event", "adverse"), ERRORS, SOURCE, WORDS, SEARCH, TEST, OUTPUT, CONFIG)
 @click.argument("data")
 @click.pass_context
 def errors(ctx: click.Context, /, data: str, **options: Any) -> None:

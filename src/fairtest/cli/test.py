@@ -24,7 +24,8 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
 
     Examples
     --------
-      fairtest test adult.csv -p sex -p race -o income --favourable 'income=>50K'
+      fairtest test adult.csv -p sex -p race -o income --favourable '>50K'
+      fairtest test loans.csv -p race -o deny --event yes --adverse
       fairtest test admissions.csv -p gender -o admitted -e department
       fairtest test loans.parquet -p 'sex*race' -o approved --json loans.json
       fairtest test people.csv -p age -o score --exclude id --fail-on-findings
@@ -32,4 +33,4 @@ def test(ctx: click.Context, /, data: str, **options: Any) -> None:
     A test set answers once. Running again with another seed on the same data looks at the same people again: the
     promise of --conf holds for one run.
     """
-    audit_file(ctx, data, options, ft.Testing)
+    audit_file(ctx, data, options, ft.Testing, event=options["event"], adverse=options["adverse"] or None)

@@ -170,6 +170,20 @@ def level_variable(column: Column, first: Level | None = None, second: Level | N
     )
 
 
+def event_variable(column: Column, event: Level) -> Variable:
+    """Return a column as whether an event happens; several other values become one."""
+    if column.kind is Kind.BINARY:
+        return level_variable(column, second=event)
+    return Variable(
+        name=column.name,
+        kind=Kind.BINARY,
+        parts=(Part(column.name, column.levels),),
+        levels=(f"not {event}", event),
+        lookup=tuple(int(level == event) for level in column.levels),
+        scores=(0.0, 1.0),
+    )
+
+
 def number_variable(column: Column) -> Variable:
     """Return the variable of a plain number, centred at its median and scaled to at most 1."""
     return _centre_number(Part(column.name, ()), lambda: (block for _, block in number_blocks(column)), column.number)

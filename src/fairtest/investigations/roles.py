@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import count_levels, find_range
-from fairtest.data.variables import Part, Variable, cross_parts, cut_column, level_variable, number_variable
+from fairtest.data.variables import (
+    Part,
+    Variable,
+    cross_parts,
+    cut_column,
+    event_variable,
+    level_variable,
+    number_variable,
+)
 from fairtest.exceptions import InputError, argument, setting
 from fairtest.types import Kind
 
@@ -53,13 +61,15 @@ def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:
     return cross_parts(" × ".join(names), [Part(c.name, c.levels) for c in columns], source.table)
 
 
-def output_variable(source: DataSource, name: str) -> Variable:
-    """Return the output."""
+def output_variable(source: DataSource, name: str, event: Level | None = None) -> Variable:
+    """Return the output; with an ``event`` it has two values, the event and what is not."""
     column = _varying_column(source, name, "output")
     if column.kind is Kind.NUMERIC:
         return number_variable(column)
     check_few_levels(column, "output")
-    return level_variable(column, second=favourable_value(source, column))
+    if event is None:
+        return level_variable(column, second=favourable_value(source, column))
+    return event_variable(column, event)
 
 
 def strata_variable(source: DataSource, names: tuple[str, ...]) -> Variable | None:

@@ -25,8 +25,9 @@ PROTECTED = frozenset(
 
 OUTPUT = frozenset(
     [
-        "accepted", "admission", "admitted", "approval", "approved", "decision", "denied", "granted", "hired",
-        "outcome", "predicted", "prediction", "promoted", "rejected", "selected",
+        "accept", "accepted", "admission", "admit", "admitted", "approval", "approve", "approved", "callback",
+        "callbacks", "decision", "denial", "denied", "deny", "granted", "hire", "hired", "outcome", "predicted",
+        "prediction", "promoted", "reject", "rejected", "selected",
     ]
 )  # fmt: skip
 """What an application decides."""

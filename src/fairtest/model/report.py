@@ -257,7 +257,8 @@ class Report:
     favourable
         The output value that effects are about; None for a numeric output or one of more than two values.
     favourable_is
-        How it was chosen: ``"declared"`` by the user, ``"true"`` (True or 1), or only the ``"rarer"`` of two values.
+        How it was chosen, and whether it is good for people: ``"declared"`` favourable or ``"adverse"`` by the user;
+        not known where it is only an ``"event"`` the user named, ``"true"`` (True or 1), or the ``"rarer"`` of two.
     explanatory
         The attributes conditioned on.
     explains
@@ -302,6 +303,13 @@ class Report:
     explains: tuple[int, int] | None = None
     names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def good_row(self) -> int | None:
+        """Which of two outputs is good for people, by its place; None where nobody has said."""
+        if self.favourable is None:
+            return None
+        return {"declared": 1, "adverse": 0}.get(self.favourable_is)
 
     @property
     def measured(self) -> str:

@@ -15,7 +15,13 @@ from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.pipeline.choices import choose_correction
-from fairtest.pipeline.options import as_source, choose_investigation, divide_options, takes_options
+from fairtest.pipeline.options import (
+    as_source,
+    choose_investigation,
+    divide_options,
+    favourable_of_output,
+    takes_options,
+)
 from fairtest.pipeline.reuse import check_reusable
 from fairtest.pipeline.stages import explain_answer, search_batch, validate_batch
 from fairtest.progress import as_stage_progress
@@ -162,6 +168,8 @@ def audit(
     :class:`Discovery`, of :func:`train` and :func:`test`, and of :class:`DataSource` (``conf``, ``train_size``,
     ``seed``, ``favourable``, …).
     """
+    if isinstance(output, str):
+        options = favourable_of_output(options, output)
     kinds = (Testing, ErrorProfiling, Discovery)
     searching, testing, question, source_options = divide_options(
         "audit", options, (TrainingPlan,), (TestingPlan,), kinds, (DataSource,)

@@ -48,7 +48,7 @@ def inspect(
     >>> [(p.protected, p.output, p.metric) for p in look.pairs]
     [('sex', 'hired', 'DIFF')]
     >>> look.command
-    'fairtest test DATA -p sex -o hired --favourable hired=1'
+    'fairtest test DATA -p sex -o hired --event hired=1'
     """
     table = data.table if isinstance(data, DataSource) else _read(data, **how)
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
@@ -167,5 +167,5 @@ def _command(path: str, table: Table, named: Mapping[str, Sequence[str]]) -> str
         assert column.codes is not None
         people = np.bincount(column.codes[column.codes >= 0], minlength=2).tolist()
         value = choose_event(column.levels, people)
-        parts.append(words_of("--favourable", f"{output}={value}"))
+        parts.append(words_of("--event", f"{output}={value}"))
     return " ".join(parts)

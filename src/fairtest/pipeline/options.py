@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,9 +15,10 @@ from fairtest.investigations.testing import Testing
 from fairtest.model.plans import Plan, TestingOptions, TrainingOptions, check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from fairtest.investigations.base import Investigation, Metrics
+    from fairtest.types import Level
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -36,6 +38,8 @@ class AuditOptions(SourceOptions, TrainingOptions, TestingOptions, total=False):
     explanatory: str | Sequence[str] | None
     metrics: Metrics
     exclude: str | Sequence[str] | None
+    event: Level | None
+    adverse: bool | None
 
 
 def takes_options(*owners: type) -> Callable[[Function], Function]:
@@ -71,6 +75,14 @@ def divide_options(call: str, given: Mapping[str, Any], *owners: tuple[type, ...
     taken = [{name for owner in each for name in inspect.signature(owner).parameters} for each in owners]
     check_options(call, given, sorted(set[str]().union(*taken)))
     return [{name: value for name, value in given.items() if name in names} for names in taken]
+
+
+def favourable_of_output(options: AuditOptions, output: str) -> AuditOptions:
+    """Return options in which a favourable value that has no column is that of the output."""
+    favourable: Any = options.get("favourable")
+    if favourable is None or isinstance(favourable, Mapping):
+        return options
+    return {**options, "favourable": {output: favourable}}
 
 
 def choose_investigation(output: str | Sequence[str], question: Mapping[str, Any]) -> Callable[..., Investigation]:

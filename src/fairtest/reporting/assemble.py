@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
+from fairtest.investigations.testing import Testing
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.model.report import (
     AttributeReport,
@@ -70,6 +71,10 @@ def _choose_favourable(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
 def _how_favourable_is_known(investigation: Investigation) -> str:
     """Return how the output value that effects are about was chosen."""
     output = investigation.output
+    if isinstance(investigation, Testing) and investigation.is_event_good is not None:
+        return "declared" if investigation.is_event_good else "adverse"
+    if isinstance(investigation, Testing) and investigation.event is not None:
+        return "event"
     if any(column in investigation.source.favourable for column in output.columns):
         return "declared"
     return "true" if output.levels and output.levels[-1] == 1 else "rarer"

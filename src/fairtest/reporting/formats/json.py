@@ -60,10 +60,13 @@ def _reuse(report: Report, reuse: Reuse) -> dict[str, Any]:
 
 def _investigation(report: Report) -> dict[str, Any]:
     return {
-        **_pick(report, "kind", "output", "favourable", "explanatory"),
+        **_pick(report, "kind", "output"),
+        "favourable": _good_value(report),
+        "explanatory": report.explanatory,
         **({} if report.explains is None else {"explains": dict(zip(("run", "groups"), report.explains, strict=True))}),
         "protected": [_attribute(report, attribute) for attribute in report.attributes],
         "favourable_is": None if report.favourable is None else report.favourable_is,
+        "event": report.favourable,
         "answers": answers(report),
         "family": report.corrected_for,
         "notes": report.notes,
@@ -73,6 +76,14 @@ def _investigation(report: Report) -> dict[str, Any]:
         **_names(report.names),
         **({} if report.labels is None else {"labels": asdict(report.labels)}),
     }
+
+
+def _good_value(report: Report) -> Any:
+    """Return the favourable value; of an adverse event, the other one."""
+    table = report.populations[0].table if report.populations else None
+    if report.good_row == 0 and isinstance(table, CountTable) and len(table.rows) == 2:
+        return table.rows[0]
+    return report.favourable
 
 
 def _names(names: Names) -> dict[str, Any]:

@@ -17,9 +17,8 @@ LEAST_SHARE = 0.02
 
 
 def is_selection(report: Report) -> bool:
-    """Whether rates may be read as those of a selection: it is known which of two outputs is the favourable one."""
-    known = report.favourable is not None and report.favourable_is != "rarer"
-    return report.kind == "testing" and known and not report.explanatory
+    """Whether rates may be read as those of a selection: the user has said which of two outputs is good for people."""
+    return report.kind == "testing" and report.good_row is not None and not report.explanatory
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,9 @@ def impact_ratios(report: Report, finding: Finding) -> tuple[float | None, ...] 
     if not is_selection(report) or not isinstance(table, CountTable) or len(table.rows) != 2:
         return None
     least = LEAST_SHARE * sum(table.sizes)
-    shares = [share if n >= least else None for share, n in zip(table.shares(1), table.sizes, strict=True)]
+    shares = [
+        share if n >= least else None for share, n in zip(table.shares(report.good_row or 0), table.sizes, strict=True)
+    ]
     known = [share for share in shares if share is not None]
     if len(known) < 2 or not max(known):
         return None
@@ -55,12 +56,12 @@ def lowest_impact(report: Report, finding: Finding) -> Impact | None:
     known = [(ratio, group) for group, ratio in enumerate(ratios) if ratio is not None]
     (lowest, group), (_, best) = min(known), max(known, key=lambda pair: (pair[0], -pair[1]))
     names = [report.names.short(finding.table.protected, c) for c in finding.table.columns]
-    below = is_below_four_fifths(finding.table, group, best)
+    below = is_below_four_fifths(finding.table, group, best, report.good_row or 0)
     fact = "below four fifths" if below else "not below four fifths"
     return Impact(fixed(lowest, 2), f"{names[group]} ÷ {names[best]}", fact)
 
 
-def is_below_four_fifths(table: CountTable, group: int, best: int) -> bool:
+def is_below_four_fifths(table: CountTable, group: int, best: int, row: int = 1) -> bool:
     """Whether the rate of a group is below four fifths of another's; in whole numbers, which do not round.
 
     Examples
@@ -69,7 +70,7 @@ def is_below_four_fifths(table: CountTable, group: int, best: int) -> bool:
     >>> is_below_four_fifths(hired, 1, 0), 320 / 1000 / (400 / 1000) < 0.8
     (False, True)
     """
-    chosen, people = table.counts[1], table.sizes
+    chosen, people = table.counts[row], table.sizes
     return 5 * int(chosen[group]) * int(people[best]) < 4 * int(chosen[best]) * int(people[group])
 
 
@@ -77,9 +78,11 @@ def law_words(report: Report) -> list[tuple[str, str]]:
     """Return what two texts say about such ratios, as facts; nothing where no ratio is shown."""
     if not any(impact_ratios(report, f) for f in (*report.populations, *report.findings)):
         return []
-    assert report.favourable is not None  # or there were no ratios
-    value = report.names.pair(report.output, report.favourable)
-    chosen = "was declared favourable" if report.favourable_is == "declared" else "is taken for the favourable output"
+    table = report.populations[0].table
+    assert report.good_row is not None  # or there were no ratios
+    assert isinstance(table, CountTable)
+    value = report.names.pair(report.output, table.rows[report.good_row])
+    chosen = "was declared favourable" if report.good_row else "is the outcome that is not adverse"
     return [
         (
             "Impact ratio",

@@ -67,5 +67,7 @@ def reading_words(report: Report, attribute: AttributeReport) -> str:
     if attribute.reference is not None:
         parts.append(f"the reference group is {report.names.short(attribute.name, attribute.reference)}")
     if report.favourable is not None:
-        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}")
+        judged = {"declared": ", which is favourable", "adverse": ", which is adverse"}.get(report.favourable_is, "")
+        judged = judged if report.kind == "testing" else ""
+        parts.append(f"the rates are of {report.names.pair(report.measured, report.favourable)}{judged}")
     return capitalise("; ".join(parts)) + "." if parts else ""
