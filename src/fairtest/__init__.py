@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # a name that is imported as itself is one that type checkers
     from fairtest.pipeline.calls import report as report
     from fairtest.pipeline.calls import test as test
     from fairtest.pipeline.calls import train as train
+    from fairtest.pipeline.habits import audit_model as audit_model
     from fairtest.pipeline.inspection import inspect as inspect
     from fairtest.types import Kind as Kind
     from fairtest.workspace.workspace import Workspace as Workspace
@@ -55,6 +56,7 @@ _NAMES = {
     "fairtest.model.finding": ("Finding",),
     "fairtest.model.report": ("Report",),
     "fairtest.pipeline.calls": ("audit", "explain", "report", "test", "train"),
+    "fairtest.pipeline.habits": ("audit_model",),
     "fairtest.pipeline.inspection": ("inspect",),
     "fairtest.types": ("Kind",),
     "fairtest.workspace.workspace": ("Workspace",),

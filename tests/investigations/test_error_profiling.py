@@ -319,7 +319,7 @@ class TestMistakes:
             (["y", "n"] * 4, ["y", "n"] * 4, {}, "it is 'Correct' for everybody"),
             (["y", "n"] * 4, ["y", "n"] * 4, {"notion": "fpr"}, "'Correct' for everybody with true = 'y'"),
             (["a", "b"] * 4, ["a", "b", "c", "a"] * 2, {"notion": "fnr"}, "needs two labels. There are 3"),
-            (np.arange(8) / 3, ["y", "n"] * 4, {}, "needs numbers, and 'true' is binary"),
+            (np.arange(8) / 3, ["y", "n"] * 4, {}, "a score from 0 to 2.33333, and 'true' has the two values"),
             (np.arange(8) / 3, np.arange(8) / 2, {"error": "class"}, "needs labels, and the output 'said' is numeric"),
             (np.arange(8) / 3, ["y", "n"] * 4, {"error": "brier"}, "runs from 0 to 2.33333"),
             (np.arange(8) / 8, ["a", "b", "c", "a"] * 2, {"error": "log-loss"}, "needs a ground_truth of two values"),

@@ -36,7 +36,14 @@ def people() -> dict[str, np.ndarray]:
 def rates() -> dict[str, dict[str, float]]:
     """Return what fairlearn and scikit-learn say of each group."""
     from fairlearn.metrics import MetricFrame, false_negative_rate, false_positive_rate, selection_rate
-    from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, mean_absolute_error, mean_squared_error
+    from sklearn.metrics import (
+        accuracy_score,
+        brier_score_loss,
+        log_loss,
+        mean_absolute_error,
+        mean_squared_error,
+        precision_score,
+    )
 
     everybody = people()
 
@@ -54,6 +61,7 @@ def rates() -> dict[str, dict[str, float]]:
         "false-negative-rate": false_negative_rate,
         "selection-rate": selection_rate,
         "accuracy": accuracy_score,
+        "precision": precision_score,
     }
     numbers = {"absolute": mean_absolute_error, "squared": mean_squared_error}
     probabilities = {"brier": brier_score_loss, "log-loss": log_loss}

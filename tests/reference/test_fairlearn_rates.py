@@ -33,6 +33,26 @@ def test_rates(notion):
     assert dict(zip(table.columns, found, strict=True)) == pytest.approx(REFERENCE[notion], rel=1e-12)
 
 
+def test_the_table_of_usual_rates_for_arrays():
+    """As they are typed in fairlearn's documentation."""
+    everybody = people()
+    arrays = {"y_true": everybody["truth"], "y_pred": everybody["said"], "sensitive_features": everybody["group"]}
+    report = ft.audit(**arrays)
+    same = {
+        "selection": "selection-rate",
+        "accuracy": "accuracy",
+        "FPR": "false-positive-rate",
+        "FNR": "false-negative-rate",
+        "PPV": "precision",
+    }
+    for group in report.attributes[0].errors:
+        for name, theirs in same.items():
+            assert group.rates[name].share == pytest.approx(REFERENCE[theirs][group.group], rel=1e-12)
+    numbers = ft.audit(y_true=everybody["amount"], y_pred=everybody["guess"], sensitive_features=everybody["group"])
+    means = {group.name: group.mean for group in numbers.populations[0].table.rows}
+    assert means == pytest.approx(REFERENCE["absolute"], rel=1e-12)
+
+
 def test_rates_from_the_three_classes():
     """Correct, false positive and false negative give the same rates, once the truth is known."""
     table = population(output="said", ground_truth="truth").table

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVER_WRITTEN = {
     "attribute": "name reference groups metric looked_at tested untestable significant reported left_out population "
     "findings detectable outside labels rare others significant_strata strata_shown detectable_inside named everywhere "
-    "elsewhere",
+    "elsewhere errors",
     "column": "name kind role reason missing note",
     "comparison": "reference output size value gaps small",
     "context": "predicates",
@@ -36,6 +36,7 @@ EVER_WRITTEN = {
     "group": "name size mean deviation quantiles whiskers beyond at median_interval",
     "group-gap": "group size value gap interval interval_single p_value p_value_raw significant before ratio "
     "ratio_interval median_gap median_gap_interval",
+    "group-errors": "group cells",
     "groups": "measured by rows line",
     "label-settings": "number top_k min_people separator",
     "line": "intercept slope",

@@ -97,6 +97,7 @@ WORDS = section(
 ERRORS = section(
     "Errors",
     Option("--truth COLUMN", "What turned out to be true.", required=True),
+    Option("--threshold NUMBER", "A score counts as a positive prediction from here on.", type=float, essential=True),
     Option(
         "--error NAME",
         "What an error is: absolute, squared or signed; brier or log-loss; class or confusion. Default: by the kinds "

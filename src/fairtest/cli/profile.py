@@ -27,7 +27,8 @@ def errors(ctx: click.Context, /, data: str, **options: Any) -> None:
       fairtest errors patients.csv -p age -o predicted --truth visits
       fairtest errors patients.csv -p age -o predicted --truth visits -e confidence
       fairtest errors loans.csv -p sex -o said --truth repaid --notion fpr --favourable repaid=no
-      fairtest errors loans.csv -p race -o score --truth repaid --notion calibration
+      fairtest errors loans.csv -p race -o score --truth repaid --threshold 5
     """
     own = {"ground_truth": options["truth"], "error": options["error"], "notion": options["notion"]}
+    own |= {"threshold": options["threshold"]}
     audit_file(ctx, data, options, ft.ErrorProfiling, **own)

@@ -11,7 +11,7 @@ from fairtest.data.source import DataSource
 from fairtest.exceptions import InputError, UsageError, argument, setting, the
 from fairtest.investigations.column_notes import column_note
 from fairtest.investigations.question import Question
-from fairtest.investigations.roles import names_of, protected_variable, strata_variable
+from fairtest.investigations.roles import names_of, plain_name, protected_variable, strata_variable
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
 from fairtest.model.names import Names
@@ -39,6 +39,8 @@ class Investigation(ABC):
     """Explanatory attributes that the question brings along."""
     everyone: Variable | None = None
     """The output before it was restricted to the people it is about; None where it is about everybody."""
+    confusion: Variable | None = None
+    """The four cells of a prediction and its truth; None where there are none."""
     explained_by: tuple[str, ...] = ()
     """Explanatory attributes that were added to explain what was found without them."""
 
@@ -57,6 +59,7 @@ class Investigation(ABC):
                 f"The 'source' of {type(self).__name__} must be a DataSource. Got {type(source).__name__} instead; "
                 "make one with fairtest.DataSource(data)."
             )
+        output = plain_name(output)
         if not isinstance(output, str):
             raise InputError(f"{the('output')} must be the name of a column. Got {output!r} instead.")
         self.source = source
@@ -182,7 +185,8 @@ class Investigation(ABC):
         """Return the question about one protected attribute."""
         contextual = self.contexts_for(protected)
         reference = self.source.reference.get(protected.name)
-        return Question(protected, self.output, self.strata, metric, contextual, self.everyone, reference)
+        cells = self.confusion
+        return Question(protected, self.output, self.strata, metric, contextual, self.everyone, reference, cells)
 
     def _usual_metric(self, protected: Variable) -> Metric | None:  # noqa: ARG002 - for others to say
         """Return the metric where the user names none and the kinds alone should not decide."""
@@ -229,6 +233,7 @@ def _two_roles(name: str, first: str, second: str) -> InputError:
 
 
 def _protected_names(protected: str | Sequence[str | tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    protected = plain_name(protected)
     given = [protected] if isinstance(protected, str) else list(protected or ())
     groups = tuple(dict.fromkeys(names_of("protected", g) for g in given))
     if not groups or not all(groups):

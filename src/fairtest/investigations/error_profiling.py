@@ -63,6 +63,8 @@ class ErrorProfiling(Investigation):
         ``"accuracy"``               right or wrong
         ``"selection-rate"``         the prediction itself, whatever the truth
         ===========================  ==============================================================================
+    threshold
+        For a score on a scale of its own and a truth of two values: the prediction is positive from this score on.
     contextual, explanatory, metrics, exclude
         As for :class:`fairtest.Testing`. A notion that conditions on truth or prediction adds that to ``explanatory``,
         and uses NMI or ETA, so that gaps in opposite directions do not cancel: one group may get more false positives
@@ -95,6 +97,7 @@ class ErrorProfiling(Investigation):
         explanatory: str | Sequence[str] | None = None,
         metrics: Metrics = None,
         exclude: str | Sequence[str] | None = None,
+        threshold: float | None = None,
     ) -> None:
         if not isinstance(ground_truth, str):
             raise InputError(f"{the('ground_truth')} must be the name of a column. Got {ground_truth!r} instead.")
@@ -107,18 +110,22 @@ class ErrorProfiling(Investigation):
             raise InputError(
                 f"Give an error or a notion, not both. Got {setting('error', error)} and {setting('notion', notion)}."
             )
+        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+            raise InputError(f"{the('threshold')} must be a number. Got {threshold!r} instead.")
         self.ground_truth = ground_truth
+        self.threshold = threshold
         self.error: str | None = None
         self.asked_error = error
         self.notion = None if notion is None else find_notion(notion)
         super().__init__(source, protected, output, contextual, explanatory, metrics, exclude)
 
     def _output(self) -> Variable:
-        prediction = Prediction.of(self.source, self.output_name, self.ground_truth)
+        prediction = Prediction.of(self.source, self.output_name, self.ground_truth, self.threshold)
         if self.notion is not None:
             self.profile = profile_notion(prediction, self.notion)
         else:
             self.error, self.profile = profile_error(prediction, self.asked_error)
+        self.confusion = prediction.confusion()
         self.implied = self.profile.given
         self.everyone = self.profile.everyone
         return self.profile.variable
@@ -166,7 +173,8 @@ class ErrorProfiling(Investigation):
         given = {"error": self.asked_error, "notion": self.notion}
         if callable(self.asked_error):
             given = {"function": getattr(self.asked_error, "__name__", "a function")}
-        return {**super().arguments(), "ground_truth": self.ground_truth, **given}
+        cut = {} if self.threshold is None else {"threshold": self.threshold}
+        return {**super().arguments(), "ground_truth": self.ground_truth, **given, **cut}
 
     def output_role(self, name: str) -> str:
         """Return which of the two a column is."""

@@ -43,6 +43,7 @@ OWN_MEANING = "computed from {predicted} and {truth} by a function of this proje
 
 def default_error(prediction: Prediction) -> str:
     """Return the error that fits the kinds of the two columns."""
+    prediction.check_scale()
     if prediction.has_labels:
         return "class"
     return "brier" if prediction.are_probabilities else "absolute"
@@ -82,6 +83,8 @@ def explain_mistakes(prediction: Prediction, positive: Level) -> str:
     """Return what a false positive and a false negative are."""
     predicted, truth = (column_words(c.name) for c in prediction.columns)
     wrong = f"{predicted} = {level_words(positive)}"
+    if prediction.threshold is not None:
+        wrong = f"{predicted} from {prediction.threshold:g} on, a prediction of {level_words(positive)},"
     return f"a false positive is {wrong} where {truth} is not, a false negative the reverse"
 
 
@@ -96,7 +99,7 @@ def _confusion(prediction: Prediction, wanted: str) -> Profile:
         )
     predicted, truth = (column_words(c.name) for c in prediction.columns)
     outcomes = {}
-    for p in prediction.predicted.levels:
+    for p in prediction.said[1]:
         for t in prediction.truth.levels:
             words = f"{predicted} = {level_words(p)} and {truth} = {level_words(t)}"
             outcomes[_cell(p, t)] = OutcomeWords(f"have {words}", f"the share with {words}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtest.data import measures
-from fairtest.exceptions import InputError, setting, unknown_name
+from fairtest.exceptions import InputError, setting, unknown_name, unquoted
 from fairtest.investigations.errors import check_varies, explain_mistakes, number_profile, plain_name, zero_or_one
 from fairtest.investigations.predictions import (
     CORRECT,
@@ -97,6 +97,8 @@ def _selection_rate(prediction: Prediction, wanted: str) -> Profile:
 
 def _as_output(prediction: Prediction, column: Column, wanted: str) -> Variable:
     """Return the prediction or the truth as the output; of two labels, effects are about the positive one."""
+    if prediction.threshold is not None and column is prediction.predicted:
+        return prediction.judge(f"{column.name} as predicted", lambda p, _: p, prediction.negative_and_positive(wanted))
     two_labels = prediction.has_labels and len(prediction.labels(wanted)) == 2
     variable = output_variable(prediction.source, column.name)
     if not two_labels or len(variable.levels) != 2:
@@ -114,13 +116,18 @@ def _equalized_odds(prediction: Prediction, wanted: str) -> Profile:
 
 
 def _truth_given_prediction(prediction: Prediction, wanted: str, about: str = "") -> Profile:
+    if prediction.threshold is not None:
+        raise InputError(
+            f"{wanted} compares people with the same prediction, which a {unquoted('threshold')} makes from "
+            f"{prediction.name!r}: put that into a column of its own, or take the {unquoted('threshold')} out."
+        )
     variable = _as_output(prediction, prediction.truth, wanted)
     meaning = prediction.name_columns(f"{{truth}}, compared among people with {about}the same {{predicted}}")
     return Profile(variable, variable.name, meaning, given=(prediction.name,))
 
 
 def _predictive_parity(prediction: Prediction, wanted: str) -> Profile:
-    if prediction.predicted.is_number:
+    if prediction.predicted.is_number and prediction.threshold is None:
         raise InputError(
             f"{wanted} needs a prediction with labels, and {prediction.name!r} is "
             f"numeric ({prediction.predicted.reason}). For scores and probabilities use "
@@ -135,7 +142,11 @@ def _calibration(prediction: Prediction, wanted: str) -> Profile:
     Within a bin of predictions one group may have higher ones, and then rightly a higher rate of what is predicted.
     The difference between prediction and truth is free of that, so it is compared wherever it has a meaning.
     """
-    if not prediction.predicted.is_number or not (prediction.are_probabilities or prediction.truth.is_number):
+    if (
+        prediction.threshold is not None
+        or not prediction.predicted.is_number
+        or not (prediction.are_probabilities or prediction.truth.is_number)
+    ):
         return _truth_given_prediction(prediction, wanted, "about ")
     truth = None if prediction.truth.is_number else zero_or_one(prediction, wanted)
     name = f"signed error of {prediction.name}"

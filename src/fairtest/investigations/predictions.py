@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,10 @@ class Among:
     other: Level
 
 
+CELLS = ("true negative", "false positive", "false negative", "true positive")
+"""What prediction and truth can be together: the truth negative first, in each the prediction negative first."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """What is measured of a prediction.
@@ -76,17 +80,72 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A column of predictions and the column with the truth."""
+    """A column of predictions and the column with the truth.
+
+    ``threshold`` is the score from which on the prediction is the positive label of the truth; None where the
+    prediction is taken as it is.
+    """
 
     source: DataSource
     predicted: Column
     truth: Column
+    threshold: float | None = None
 
     @classmethod
-    def of(cls, source: DataSource, predicted: str, truth: str) -> Prediction:
+    def of(cls, source: DataSource, predicted: str, truth: str, threshold: float | None = None) -> Prediction:
         """Return the two columns after checking that they can be used."""
         role = unquoted("ground_truth")
-        return cls(source, usable_column(source, predicted, "output"), usable_column(source, truth, role))
+        made = cls(source, usable_column(source, predicted, "output"), usable_column(source, truth, role), threshold)
+        if threshold is not None:
+            made.check_threshold()
+        return made
+
+    def check_threshold(self) -> None:
+        """Raise if there are no scores to cut, or no two labels to make of them."""
+        wanted = setting("threshold", self.threshold)
+        if not self.predicted.is_number and self.scores is None:
+            shown = ", ".join(repr(v) for v in self.predicted.levels[:5])
+            raise InputError(f"{wanted} cuts a score, and {self.name!r} has {shown}, which are no numbers.")
+        if self.truth.is_number or len(self.truth.levels) != 2:
+            raise InputError(
+                f"{wanted} needs a {unquoted('ground_truth')} of two values; {self.truth.name!r} has more."
+            )
+
+    @property
+    def scores(self) -> tuple[float, ...] | None:
+        """The levels of the prediction as numbers; None where one of them is no number, or there are no levels."""
+        numbers = [float(v) for v in self.predicted.levels if isinstance(v, bool | int | float)]
+        return tuple(numbers) if numbers and len(numbers) == len(self.predicted.levels) else None
+
+    @property
+    def said(self) -> tuple[Part, tuple[Level, ...]]:
+        """The prediction as codes, and the label that each code stands for."""
+        if self.threshold is None:
+            return Part(self.name, self.predicted.levels), self.predicted.levels
+        negative, positive = self.negative_and_positive(setting("threshold", self.threshold))
+        if self.predicted.is_number:
+            below = (float(np.nextafter(self.threshold, -np.inf)),)
+            return Part(self.name, (negative, positive), below), (negative, positive)
+        labels = tuple(positive if score >= self.threshold else negative for score in self.scores or ())
+        return Part(self.name, self.predicted.levels), labels
+
+    def check_scale(self) -> None:
+        """Raise if a score on a scale of its own would be compared with a truth of two values."""
+        if self.threshold is not None or self.truth.is_number or len(self.truth.levels) != 2 or self.are_probabilities:
+            return
+        if self.predicted.is_number:
+            low, high = find_range(self.predicted)
+        elif self.scores is not None and len(self.scores) > 2:
+            low, high = min(self.scores), max(self.scores)
+        else:
+            return
+        two = " and ".join(repr(v) for v in self.truth.levels)
+        middle = f"{(low + high) / 2:.3g}"
+        raise InputError(
+            f"{self.name!r} is a score from {low:g} to {high:g}, and {self.truth.name!r} has the two values {two}: a "
+            f"difference between them means nothing. Say from where on the score counts as a prediction, as in "
+            f"{setting('threshold', float(middle))}; or give a calibrated probability between 0 and 1 instead."
+        )
 
     @property
     def name(self) -> str:
@@ -101,12 +160,16 @@ class Prediction:
     @property
     def has_labels(self) -> bool:
         """Whether both columns hold labels rather than numbers."""
+        if self.threshold is not None:
+            return True
         return not self.predicted.is_number and not self.truth.is_number
 
     @property
     def are_probabilities(self) -> bool:
         """Whether the prediction is a number between 0 and 1, and the truth one of two values."""
         if not self.predicted.is_number or self.truth.is_number or len(self.truth.levels) > 2:
+            return False
+        if self.threshold is not None:
             return False
         low, high = find_range(self.predicted)
         return low >= 0 and high <= 1
@@ -123,6 +186,8 @@ class Prediction:
         InputError
             If they are no labels, or not the same ones; ``wanted`` is what labels are needed for.
         """
+        if self.threshold is not None:
+            return self.truth.levels
         for column, role in zip(self.columns, ("output", unquoted("ground_truth")), strict=True):
             if column.is_number:
                 raise InputError(
@@ -176,8 +241,9 @@ class Prediction:
 
         Only the judgements that occur are levels; of two, the later one in ``order`` is the one effects are about.
         """
-        verdicts = [judgement(p, t) for p in self.predicted.levels for t in self.truth.levels]
-        parts = tuple(Part(c.name, c.levels) for c in self.columns)
+        part, said = self.said
+        verdicts = [judgement(p, t) for p in said for t in self.truth.levels]
+        parts = (part, Part(self.truth.name, self.truth.levels))
         every = tuple(range(len(verdicts)))
         people = Variable(name, Kind.CATEGORICAL, parts, every, lookup=every).counts(self.source.table)
         seen = {verdicts[i] for i in np.flatnonzero(people).tolist()}
@@ -186,6 +252,21 @@ class Prediction:
         if len(levels) == 2:
             return Variable(name, Kind.BINARY, parts, levels, lookup=lookup, scores=(0.0, 1.0))
         return Variable(name, Kind.CATEGORICAL, parts, levels, lookup=lookup)
+
+    def confusion(self) -> Variable | None:
+        """Return the four cells of prediction and truth; None where there are not two labels."""
+        spelled = [{_spell(label) for label in column.levels} for column in self.columns]
+        if not self.has_labels or (self.threshold is None and len(spelled[0] | spelled[1]) != 2):
+            return None
+        _, positive = self.negative_and_positive("a table of rates")
+
+        def cell(predicted: Level, truth: Level) -> str:
+            return CELLS[2 * same_label(truth, positive) + same_label(predicted, positive)]
+
+        made = self.judge("cell", cell, CELLS)
+        # all four are levels, whether or not they occur
+        lookup = tuple(CELLS.index(cell(p, t)) for p in self.said[1] for t in self.truth.levels)
+        return replace(made, kind=Kind.CATEGORICAL, levels=CELLS, lookup=lookup, scores=())
 
     def judge_right(self, order: tuple[str, str]) -> Variable:
         """Return whether each prediction is the truth; effects are about the second of ``order``."""

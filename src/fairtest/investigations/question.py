@@ -41,6 +41,8 @@ class Question:
         The output before it was restricted to the people it is about; None where it is about everybody.
     reference
         Of several groups, the one that the user wants the others compared with; None: the largest.
+    confusion
+        The four cells of a prediction and its truth, for the usual rates; None where there are none.
     """
 
     protected: Variable
@@ -50,6 +52,7 @@ class Question:
     contextual: tuple[str, ...]
     everyone: Variable | None = None
     reference: Level | None = None
+    confusion: Variable | None = None
     labels: ClassVar[Labels | None] = None
     """The outputs, where the question is about many of them (Discovery) …"""
     top_k: ClassVar[int] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import count_levels, find_range
@@ -36,11 +36,17 @@ def names_of(role: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return one name or several as a tuple, without repetitions."""
     if given is None:
         return ()
-    names = (given,) if isinstance(given, str) else tuple(given)
+    given = plain_name(given)
+    names = (given,) if isinstance(given, str) else tuple(map(plain_name, given))
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"{argument(role)} must be the name of a column, or several. Got {name!r} instead.")
     return tuple(dict.fromkeys(names))
+
+
+def plain_name(name: Any) -> Any:
+    """Return the name of a column as text where a frame has a whole number for it; anything else as it is."""
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
 def protected_variable(source: DataSource, names: tuple[str, ...]) -> Variable:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from fairtest.model.error_rates import GroupErrors
     from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.hierarchy import Node
     from fairtest.types import Level
@@ -194,6 +195,8 @@ class AttributeReport:
         Whether the link is that of the whole population, and the findings differ from it.
     elsewhere
         What is left to see outside the findings; None where there are none, or it cannot be said.
+    errors
+        Of a prediction with two labels: how it and the truth go together in each group, over everybody.
     """
 
     name: str
@@ -219,6 +222,7 @@ class AttributeReport:
     named: bool = False
     everywhere: bool = False
     elsewhere: Elsewhere | None = None
+    errors: tuple[GroupErrors, ...] = ()
 
     @property
     def unreported(self) -> tuple[Tested, ...]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtest.model.context import Context
+    from fairtest.model.error_rates import GroupErrors
     from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
@@ -60,6 +61,8 @@ class AttributeResult:
         What is left to see outside the findings; None where there are none, or it cannot be said.
     others
         Contexts that were tested and are no findings, as far as they are listed.
+    errors
+        Of a prediction with two labels: how it and the truth go together in each group, over everybody.
     labels, parts, rare
         For labels: the findings over everybody, significant ones first; the answer about each; how many labels were
         left out because too few people have them.
@@ -82,6 +85,7 @@ class AttributeResult:
     named: bool = False
     everywhere: bool = False
     elsewhere: Elsewhere | None = None
+    errors: tuple[GroupErrors, ...] = ()
 
     def where_significant(self) -> SignificantContexts:
         """Return what a later question about the same contexts needs."""

@@ -17,6 +17,7 @@ from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import reported_metric
+from fairtest.model.error_rates import GroupErrors
 from fairtest.model.finding import Elsewhere
 from fairtest.model.results import AttributeResult
 from fairtest.pipeline.search import engine_of, stratum_evidence
@@ -220,6 +221,7 @@ def attribute_result(
         named=asked.population_set is not None and asked.population_set != run.number,
         everywhere=shown.everywhere,
         elsewhere=None if shown.outside is None else _elsewhere(validated, shown.outside, run),
+        errors=group_errors(engine, asked, run.number),
         others=others_of(engine, run.number, describer, validated, {0, *shown.leading}),
     )
 
@@ -237,6 +239,18 @@ def _elsewhere(validated: Validated, sums: NDArray[Any], run: TestingRun) -> Els
     procedure = batch.metric.procedure_for(strata=asked.target.n_strata)
     low, high = procedure.bounds(batch, run.level)
     return Elsewhere(int(batch.size[0]), float(batch.effect[0]), (float(low[0]), float(high[0])))
+
+
+def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors, ...]:
+    """Return how prediction and truth go together in each group of everybody; nothing without two labels or groups."""
+    question = asked.question
+    if question.confusion is None or question.protected.is_number:
+        return ()
+    everybody = number if asked.population_set is None else asked.population_set
+    target = Target(question.protected, question.confusion, None, SummaryKind.COUNTS)
+    cells = engine.tables(everybody, [()], target)[0].sum(axis=0)
+    groups = zip(question.protected.levels, cells.T.tolist(), strict=True)
+    return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 
 def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:

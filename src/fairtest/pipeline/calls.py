@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.source import DataSource
+from fairtest.exceptions import InputError
 from fairtest.investigations.batch import as_batch
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
+from fairtest.investigations.roles import plain_name
 from fairtest.investigations.testing import Testing
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.pipeline.choices import choose_correction
@@ -151,10 +153,13 @@ def explain(investigation: Investigation, by: str | Sequence[str], *, correction
 
 @takes_options(TrainingPlan, TestingPlan, Testing, ErrorProfiling, Discovery, DataSource)
 def audit(
-    data: Any,
-    protected: str | Sequence[str | tuple[str, ...]],
-    output: str | Sequence[str],
+    data: Any = None,
+    protected: str | Sequence[str | tuple[str, ...]] | None = None,
+    output: str | Sequence[str] | None = None,
     *,
+    y_true: Any = None,
+    y_pred: Any = None,
+    sensitive_features: Any = None,
     preset: Preset | None = None,
     out_dir: str | PathLike[str] | None = None,
     progress: Callable[..., None] | None = None,
@@ -167,7 +172,22 @@ def audit(
     ask for a :class:`Discovery`. All other options are those of :class:`Testing`, :class:`ErrorProfiling` or
     :class:`Discovery`, of :func:`train` and :func:`test`, and of :class:`DataSource` (``conf``, ``train_size``,
     ``seed``, ``favourable``, …).
+
+    Predictions, truths and groups that lie side by side as arrays, Series or frames are taken too:
+    ``audit(y_true=y, y_pred=p, sensitive_features=X["sex"])``, with the features as ``data`` to search for contexts.
     """
+    if y_true is not None or y_pred is not None or sensitive_features is not None:
+        from fairtest.pipeline.habits import audit_arrays, check_habit  # which calls this function
+
+        check_habit(y_pred, sensitive_features, (protected, output))
+        arrays = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": sensitive_features}
+        return audit_arrays(data, **arrays, preset=preset, out_dir=out_dir, progress=progress, **options)
+    if data is None or protected is None or output is None:
+        raise InputError(
+            "audit() needs data and the names of columns, audit(frame, protected='sex', output='hired'), or arrays: "
+            "audit(y_true=y, y_pred=p, sensitive_features=groups)."
+        )
+    output = plain_name(output)
     if isinstance(output, str):
         options = favourable_of_output(options, output)
     kinds = (Testing, ErrorProfiling, Discovery)

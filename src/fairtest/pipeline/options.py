@@ -31,6 +31,7 @@ class AuditOptions(SourceOptions, TrainingOptions, TestingOptions, total=False):
     ground_truth: str | None
     error: str | Callable[[Any, Any], Any] | None
     notion: str | None
+    threshold: float | None
     top_k: int | None
     separator: str | None
     min_people: int | None

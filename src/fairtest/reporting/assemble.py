@@ -124,6 +124,7 @@ def _attribute(
         named=found.named,
         everywhere=found.everywhere,
         elsewhere=found.elsewhere,
+        errors=found.errors,
     )
 
 

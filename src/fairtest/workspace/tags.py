@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.model.comparison import Comparison, GroupGap
 from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.error_rates import GroupErrors
 from fairtest.model.finding import (
     CountTable,
     Elsewhere,
@@ -56,6 +57,7 @@ TAGS: Mapping[str, type] = {
     "stratum": Stratum,
     "comparison": Comparison,
     "group-gap": GroupGap,
+    "group-errors": GroupErrors,
     "tested": Tested,
     "counts": CountTable,
     "groups": GroupTable,

@@ -46,6 +46,11 @@ def column_names(data: Any) -> list[str]:
     if isinstance(data, pl.LazyFrame):
         return _ask_query(lambda: data.collect_schema().names())
     if isinstance(data, pl.DataFrame) or is_pandas(data):
+        if getattr(data.columns, "nlevels", 1) > 1:
+            raise InputError(
+                "The frame has columns with several levels of names (a MultiIndex), which cannot be used. Join the names: "
+                'frame.columns = ["_".join(map(str, name)) for name in frame.columns].'
+            )
         return [str(name) for name in data.columns]
     if isinstance(data, Mapping):
         return [str(name) for name in data]

@@ -18,6 +18,7 @@ from fairtest.reporting.words.sentences import sentence_of
 if TYPE_CHECKING:
     from fairtest.model.comparison import Comparison, GroupGap
     from fairtest.model.context import Predicate
+    from fairtest.model.error_rates import GroupErrors
     from fairtest.model.finding import Finding, Stratum, Table, Tested
     from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, ErrorNote, Report, Reuse
@@ -121,10 +122,22 @@ def _attribute(report: Report, attribute: AttributeReport) -> dict[str, Any]:
         "population_on": "training and test set" if attribute.named else "test set",
         "everywhere": attribute.everywhere,
         "elsewhere": None if attribute.elsewhere is None else asdict(attribute.elsewhere),
+        "error_rates": [_group_errors(errors) for errors in attribute.errors],
         "others": [_other(other) for other in attribute.others],
         "unlisted": attribute.unlisted,
         "tree": _tree(attribute),
         **({} if report.labels is None else {"rare": attribute.rare, "unconfirmed": unconfirmed}),
+    }
+
+
+def _group_errors(errors: GroupErrors) -> dict[str, Any]:
+    """Return the usual rates of a prediction in one group, each with its Wilson interval at 95 %."""
+    rates = errors.rates
+    return {
+        "group": errors.group,
+        "cells": dict(zip(("tn", "fp", "fn", "tp"), errors.cells, strict=True)),
+        "rates": {name: None if known is None else known.share for name, known in rates.items()},
+        "intervals": {name: None if known is None else known.interval for name, known in rates.items()},
     }
 
 

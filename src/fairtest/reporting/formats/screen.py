@@ -8,11 +8,12 @@ from fairtest.numbers import count
 from fairtest.reporting.figures.bars import forest_lines, group_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects
-from fairtest.reporting.formats.tables import draw_table
+from fairtest.reporting.formats.tables import draw_table, fold_table
 from fairtest.reporting.formats.text import NARROWEST, LineWriter, heading_of, numbered
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.before import before_and_after, clear_strata
+from fairtest.reporting.words.rates import error_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fairtest.model.report import Report
     from fairtest.reporting.outline import AttributeOutline
 
-MOST_FINDINGS, MOST_PICTURES, MOST_LABELS, MOST_NOTES = 5, 3, 5, 2
+MOST_FINDINGS, MOST_PICTURES, MOST_LABELS, MOST_NOTES, MOST_GROUPS = 5, 3, 5, 2, 8
 """How many findings, attributes, labels and remarks a screen shows."""
 
 
@@ -71,6 +72,9 @@ class ScreenWriter(LineWriter):
         if lines:
             yield ""
             yield from lines
+        if rows := error_table(entry.attribute, self.report.names):
+            yield ""
+            yield from fold_table(rows[0], rows[1 : 1 + MOST_GROUPS], self.width)
         yield from self.write_before(entry)
 
     def label_picture(self, entry: AttributeOutline) -> list[str]:

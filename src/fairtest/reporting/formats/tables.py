@@ -50,6 +50,16 @@ def draw_table(head: Sequence[str], body: Sequence[Sequence[str]], foot: Sequenc
     return lines + ([rule, *(_line(row, widths) for row in foot)] if foot else [])
 
 
+def fold_table(head: Sequence[str], body: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return a table whose columns go on below where they do not fit beside each other."""
+    columns = [list(column) for column in zip(head, *body, strict=True)]
+    lines: list[str] = []
+    for block in _blocks(columns[1:], columns[0], width):
+        first, *rest = zip(columns[0], *block, strict=True)
+        lines += ([""] if lines else []) + draw_table(first, rest)
+    return lines
+
+
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [pad(cell, w, left=i == 0) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
     return " │ ".join(cells)

@@ -17,7 +17,7 @@ from fairtest.reporting.figures.palette import LIGHT, PALETTE, WHITE
 from fairtest.reporting.figures.pens import PAGE, file_pen
 from fairtest.reporting.figures.plots import estimate_with_interval
 from fairtest.reporting.formats.tables import shorten
-from fairtest.reporting.words import funnel, groups, phrases, sentences, titles
+from fairtest.reporting.words import funnel, groups, phrases, rates, sentences, titles
 from fairtest.reporting.words.simpson import split_title
 
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -59,6 +59,7 @@ _FUNCTIONS = (
 _CONSTANTS = {
     "UNDEFINED": UNDEFINED,
     "tick_meaning": groups.TICK_MEANING,
+    "rates_meaning": rates.RATES_MEANING,
     "PAGE": PAGE,
     "tree_level": icicle.LEVEL,
     "palette": PALETTE,

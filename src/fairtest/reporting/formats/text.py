@@ -12,11 +12,12 @@ from fairtest.numbers import count, p_statement
 from fairtest.reporting.figures.bars import comparison_lines, forest_lines, rate_lines
 from fairtest.reporting.figures.ink import Ink
 from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findings
-from fairtest.reporting.formats.tables import display_width, table_lines
+from fairtest.reporting.formats.tables import display_width, fold_table, table_lines
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
+from fairtest.reporting.words.rates import RATES_MEANING, error_table
 from fairtest.reporting.words.sentences import is_clear, stratum_words
 from fairtest.reporting.words.several import ratio_words
 from fairtest.reporting.words.titles import given_words
@@ -157,6 +158,7 @@ class _TextWriter(LineWriter):
         if self.report.labels is None:
             yield from self.heading(f"Whole population: {entry.asked}")
             yield from self.write_finding(entry.population)
+            yield from self.write_errors(entry)
             if entry.beyond:
                 yield ""
                 yield from self.wrap(entry.beyond)
@@ -176,6 +178,14 @@ class _TextWriter(LineWriter):
         if not entry.inside and not entry.beyond:
             yield ""
             yield "No group is shown."
+
+    def write_errors(self, entry: AttributeOutline) -> Iterator[str]:
+        """Yield the usual rates of a prediction by group."""
+        if rows := error_table(entry.attribute, self.report.names):
+            yield ""
+            yield from self.heading("The usual rates, each with its 95 % interval")
+            yield from fold_table(rows[0], rows[1:], self.width)
+            yield from self.wrap(RATES_MEANING)
 
     def write_labels(self, entry: AttributeOutline) -> Iterator[str]:
         """Yield the labels over everybody; given explanatory attributes, each of them with its strata."""

@@ -17,6 +17,7 @@ from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.everybody import detectable_note, has_own_level
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
+from fairtest.reporting.words.rates import error_table
 from fairtest.reporting.words.sentences import group_phrases
 from fairtest.reporting.words.several import STEP_BY_STEP, gap_table, scale_of, small_words, touches_none
 from fairtest.reporting.words.titles import metric_label
@@ -86,6 +87,7 @@ def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
             for n, f in enumerate(shown, 1)
         ],
         "tree": tree,
+        "errors": error_table(attribute, report.names),
     }
 
 
