@@ -617,3 +617,22 @@ class TestErrorProfiles:
         assert run.code == 2
         assert message in run.err
         assert len(run.err.splitlines()) == 1
+
+
+class TestSizes:
+    """Failing on effects beyond a size, and asking about everybody only."""
+
+    @pytest.mark.parametrize(("size", "code"), [((), 1), (("0.05",), 1), (("0.9",), 0)])
+    def test_only_effects_beyond_the_size_fail(self, people: Path, size: tuple[str, ...], code: int) -> None:
+        assert fairtest("test", people, "-p", "sex", "-o", "hired", "--fail-on-findings", *size).code == code
+
+    def test_a_size_that_is_none(self, people: Path) -> None:
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--fail-on-findings", "big")
+        assert (run.code, "'big' is no size" in run.err) == (2, True)
+
+    def test_everybody_only(self, people: Path, tmp_path: Path) -> None:
+        run = fairtest("test", people, "-p", "sex", "-o", "hired", "--overall-only", "--json", tmp_path / "r.json")
+        assert run.code == 0
+        asked = json.loads((tmp_path / "r.json").read_text())["investigations"][0]["protected"][0]
+        assert asked["discovered"] == 1
+        assert fairtest("test", people, "-p", "sex", "-o", "hired", "--overall-only", "-x", "race").code == 2

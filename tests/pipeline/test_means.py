@@ -59,8 +59,7 @@ def test_the_sentence_has_both_averages_and_the_difference():
     assert "Average year is 5.08 lower for people with sex = f than for those with sex = m: 1,98" in " ".join(
         text.split()
     )
-    assert "average year is 1,98" in text
-    assert " less" in text
+    assert "; median" in text
     assert "difference (MEAN)" in text
 
 

@@ -23,7 +23,7 @@ def many_findings(number):
 
 
 def test_the_answer_the_picture_how_sure_and_the_groups_in_this_order():
-    text = render_screen(build.income_report())
+    text = render_screen(build.income_report(), full="")
     parts = (
         "FairTest · testing",
         "People with sex = Female have income = >50K 19 points less often",

@@ -34,6 +34,7 @@ def test_the_public_names_are_these() -> None:
         "Workspace",
         "__version__",
         "audit",
+        "audit_model",
         "explain",
         "inspect",
         "metric",

@@ -15,7 +15,7 @@ import fairtest as ft
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = ("-x", "region", "-x", "pay", "--search", "tree", "--min-size", "150")
+QUICK = ("-x", "region", "-x", "pay", "--search", "tree", "--min-size", "150", "--again")
 """Options that make a search short; the same for the library is SHORT."""
 SHORT = {"search": "tree", "min_size": 150}
 

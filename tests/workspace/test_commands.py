@@ -308,3 +308,32 @@ def test_a_folder_of_parquet_is_no_workspace(tmp_path: Path) -> None:
         pl.DataFrame(part).write_parquet(folder / f"{i}.parquet")
     assert fairtest("test", folder, *ASK, "--budget", 2).code == 0
     assert ft.Workspace(tmp_path / "parts.fairtest").left == 1
+
+
+class TestAskedAlready:
+    """The same question again is free."""
+
+    def test_the_stored_run_is_shown(self, tmp_path: Path) -> None:
+        data = tmp_path / "people.csv"
+        people_frame().write_csv(data)
+        question = ("-p", "sex", "-o", "hired", "-x", "region", "--budget", "2")
+        first = fairtest("test", data, *question)
+        again = fairtest("test", data, *question, "--html", tmp_path / "r.html")
+        assert "Asked already: this is run 1" in again.err
+        assert (tmp_path / "r.html").exists()
+        assert again.out.splitlines()[:5] == first.out.splitlines()[:5]
+        workspace = ft.Workspace(tmp_path / "people.fairtest")
+        assert workspace.left == 1
+        spent = fairtest("test", data, *question, "--again")
+        assert (spent.code, workspace.left) == (0, 0)
+        assert fairtest("test", data, *question).code == 0, "also when nothing is left"
+
+    def test_a_file_leads_to_the_workspace_beside_it_and_runs_are_compared(self, tmp_path: Path) -> None:
+        data = tmp_path / "people.csv"
+        people_frame().write_csv(data)
+        fairtest("test", data, "-p", "sex", "-o", "hired", "-x", "region", "--budget", "2")
+        assert fairtest("explain", data, "--by", "department").code == 0
+        assert "2 spent, 0 left" in fairtest("status", data).out
+        changes = fairtest("compare", tmp_path / "people.fairtest", 1, 2).out
+        assert "run 1 │" in changes
+        assert "sex: everyone" in changes

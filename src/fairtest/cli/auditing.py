@@ -48,6 +48,10 @@ def audit_file(
         return
     TestingPlan.of(_plan_options(TestingPlan, options))  # a mistake there should not wait for the search to end
     people = People(ctx, data, options)
+    if (stored := people.find_answer()) is not None:
+        for number, earlier in enumerate(stored, start=1):
+            outputs.show(ctx, earlier, f"{number}-" if len(stored) > 1 else "")
+        return
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
         source = people.read(about)
@@ -70,7 +74,7 @@ def audit_file(
 
 def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
     """Raise for what can be seen to be wrong before any data is read."""
-    if options["train_only"] and (outputs or options["fail_on_findings"]):
+    if options["train_only"] and (outputs or options["fail_on_findings"] is not None):
         raise ft.InputError(
             "--train-only tests nothing, so there is no report to write or to fail on. Take out --train-only, or "
             f"{', '.join(f'--{name}' for name in OUTPUTS)} and --fail-on-findings."
@@ -80,6 +84,10 @@ def _check(data: str, options: dict[str, Any], outputs: Outputs) -> None:
 
 def _investigation_options(options: dict[str, Any]) -> dict[str, Any]:
     same = {name: options[name] or None for name in ("contextual", "explanatory", "exclude")}
+    if options["overall_only"]:
+        if same["contextual"]:
+            raise ft.InputError("--overall-only searches for no groups, and --contextual says where to. Take one out.")
+        same["contextual"] = []
     return {
         **same,
         "protected": [parse_protected(name) for name in options["protected"]],

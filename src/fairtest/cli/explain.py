@@ -11,7 +11,7 @@ import fairtest as ft
 from fairtest.cli.helping import Option, command, section
 from fairtest.cli.options import OUTPUT, TEST, only, repeatable
 from fairtest.cli.outputs import Outputs
-from fairtest.cli.people import use_workspace, warn_if_audited
+from fairtest.cli.people import find_workspace, use_workspace, warn_if_audited
 from fairtest.cli.progress import StatusLine
 
 WHAT = section(
@@ -43,6 +43,7 @@ def explain(ctx: click.Context, /, workspace: str, **options: Any) -> None:
     """
     outputs = Outputs.of(options)
     outputs.check(workspace)
+    workspace = find_workspace(workspace)
     opened = ft.Workspace(workspace)
     use_workspace(ctx, opened, Path(workspace).name)
     with StatusLine(quiet=options["quiet"]) as status:

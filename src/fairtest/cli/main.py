@@ -7,6 +7,7 @@ import sys
 import click
 
 from fairtest import __version__
+from fairtest.cli.compare import compare
 from fairtest.cli.completion import completion
 from fairtest.cli.demo import demo
 from fairtest.cli.discover import discover
@@ -39,7 +40,7 @@ def cli() -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
-for _command in (demo, inspect, test, discover, errors, init, status, explain, report, completion):
+for _command in (demo, inspect, test, discover, errors, init, status, explain, report, compare, completion):
     cli.add_command(_command)
 
 

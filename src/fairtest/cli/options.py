@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from fairtest.cli.complete import error_names, notion_names
 from fairtest.cli.helping import Option, section
 from fairtest.model.plans import TestingPlan, TrainingPlan
@@ -21,6 +23,20 @@ if TYPE_CHECKING:
 
 DIVIDING = ("seed", "budget", "conf", "train_size", "preset")
 """Options that say how the people are divided into sets."""
+
+
+class SizeType(click.types.FloatParamType):
+    """A size beyond which effects count; a file of options may say just yes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the size."""
+        if isinstance(value, bool):
+            return 0.0 if value else None
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no size. Put the option last, or say how large: 0.05.", param, ctx)
+
 
 repeatable = partial(Option, multiple=True)
 
@@ -74,6 +90,7 @@ ROLES = section(
         essential=True,
     ),
     repeatable("--exclude COLUMN", "Never use this column; repeat.", essential=True),
+    flag("--overall-only", "Ask about everybody only, and search for no groups.", essential=True),
     repeatable(
         "--metric [COLUMN=]NAME",
         "How to measure: race=NMI, or NMI for all; repeat. Default: by the kinds of the columns.",
@@ -147,6 +164,7 @@ TEST = section(
     with_default(0.95, "--conf", "The confidence with which everything reported holds together."),
     *map(plan_option, TestingPlan.options()),
     with_default(0, "--seed", "Fixes the split: the same seed gives the same report."),
+    flag("--again", "Spend another test set on a question that the workspace has answered already."),
     flag(
         "--train-only",
         "Show what the search proposes and how large a disparity the test could confirm; spend nothing.",
@@ -160,7 +178,13 @@ OUTPUT = section(
     Option("--out DIR", "Write the report as text, HTML and JSON into this folder.", essential=True),
     *(Option(f"--{form.name} FILE", form.option, essential=form.name == "html") for form in FILES),
     Option("--figures DIR", "Write each figure as SVG into this folder."),
-    flag("--fail-on-findings", "Exit with 1 if anything is reported: for continuous integration."),
+    Option(
+        "--fail-on-findings [SIZE]",
+        "Exit with 1 if anything is reported, or only if an effect is beyond SIZE (0.05 is five points).",
+        is_flag=False,
+        flag_value=0.0,
+        type=SizeType(),
+    ),
     flag("--quiet", "No progress, and no word about files written or read."),
     flag("--verbose", "Say on stderr what was read, which kinds were chosen, and how long each stage took."),
 )

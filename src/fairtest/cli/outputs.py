@@ -102,8 +102,21 @@ class Outputs:
         for path in self.write(report, prefix):
             if not ctx.params["quiet"]:
                 click.echo(f"Written: {path}", err=True)
-        if ctx.params.get("fail_on_findings") and isinstance(report, ft.Report) and report.reported:
+        size = ctx.params.get("fail_on_findings")
+        if size is not None and isinstance(report, ft.Report) and is_beyond(report, size):
             ctx.exit(FOUND)
+
+
+def is_beyond(report: ft.Report, size: float) -> bool:
+    """Whether something is reported whose effect is beyond a size; of several groups, the largest confirmed gap."""
+    if size <= 0:
+        return bool(report.reported or report.strata_shown)
+    for finding in (*report.populations, *report.findings):
+        gaps = [abs(gap.gap or 0.0) for comparison in finding.comparisons for gap in comparison.confirmed]
+        effect = max(gaps, default=abs(finding.effect or 0.0))
+        if finding.significant and effect > size:
+            return True
+    return False
 
 
 def _stem(report: ft.Report | EarlierReport) -> str:

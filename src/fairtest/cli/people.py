@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairtest.investigations.base import Investigation
+    from fairtest.workspace.showing import EarlierReport
 
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
@@ -40,6 +41,24 @@ class People:
         self._workspace: ft.Workspace | None = None
         self._source: ft.DataSource
         self._source_options: Mapping[str, Any] = {}
+
+    def find_answer(self) -> list[ft.Report | EarlierReport] | None:
+        """Return the stored reports of the same question, if this workspace has answered it: that is free."""
+        if (
+            self._folder is None
+            or not is_workspace(self._folder)
+            or self._options["again"]
+            or self._options["train_only"]
+        ):
+            return None
+        workspace = ft.Workspace(self._folder, None if is_workspace(Path(self._data)) else self._data)
+        names = {Path(self._data).name, workspace.setup.name, self._folder.name}
+        asked = {command_to_repeat(self._ctx, name) for name in names}
+        run = next((run for run in reversed(workspace.runs) if run.command in asked and run.reports), None)
+        if run is None:
+            return None
+        self._say(f"Asked already: this is run {run.number}, and costs nothing. --again spends another test set on it.")
+        return workspace.read_reports(run.number)
 
     def read(self, source_options: Mapping[str, Any]) -> ft.DataSource:
         """Return the source, in a workspace if there is one."""
@@ -152,6 +171,12 @@ def is_workspace(path: Path) -> bool:
     from fairtest.workspace import sqlite  # slow to load, and help does without
 
     return sqlite.is_workspace(path)
+
+
+def find_workspace(path: str) -> str:
+    """Return the workspace that a path names: itself, or the one beside a file of data."""
+    near = usual_workspace(Path(path))
+    return str(near) if not is_workspace(Path(path)) and is_workspace(near) else path
 
 
 def usual_workspace(data: Path) -> Path:

@@ -13,7 +13,7 @@ from fairtest.cli.options import OUTPUT
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-NOT_REPEATED = (*(str(option.name) for option in OUTPUT), "train_only", "save_config")
+NOT_REPEATED = (*(str(option.name) for option in OUTPUT), "train_only", "save_config", "again")
 """Options that say nothing about the question."""
 
 

@@ -10,6 +10,7 @@ import fairtest as ft
 from fairtest.cli.helping import command
 from fairtest.cli.options import OUTPUT, without
 from fairtest.cli.outputs import Outputs
+from fairtest.cli.people import find_workspace
 
 
 @command(without(OUTPUT, "fail_on_findings"))
@@ -27,7 +28,7 @@ def report(ctx: click.Context, /, workspace: str, run: int | None, **options: An
     """
     outputs = Outputs.of(options)
     outputs.check(workspace)
-    opened = ft.Workspace(workspace)
+    opened = ft.Workspace(find_workspace(workspace))
     reports = opened.read_reports(run)
     if len(reports) != 1 and (outputs.files or "figures" in outputs.folders):
         raise ft.InputError(f"This run has {len(reports)} reports, and a file holds one. Name a folder: --out DIR.")

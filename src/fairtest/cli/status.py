@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fairtest.cli.helping import command
+from fairtest.cli.people import find_workspace
 
 
 @command()
@@ -24,5 +25,6 @@ def status(workspace: str) -> None:
     from fairtest.workspace.sqlite import SQLiteLedger  # the ledger alone: the library need not be loaded
     from fairtest.workspace.status import Status
 
+    workspace = find_workspace(workspace)
     ledger = SQLiteLedger.open(Path(workspace))
     click.echo(Status(workspace, ledger.setup(), ledger.runs(), ledger.shown()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from fairtest.data.source import DataSource
@@ -12,13 +13,14 @@ from fairtest.exceptions import InputError, UsageError, argument, setting, the
 from fairtest.investigations.column_notes import column_note
 from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, plain_name, protected_variable, strata_variable
+from fairtest.investigations.useless import useless_columns
 from fairtest.metrics.choice import fitting_metric
 from fairtest.metrics.registry import Metric
 from fairtest.model.names import Names
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.data.variables import Variable
     from fairtest.model.report import ColumnNote, ErrorNote, LabelSettings
@@ -139,8 +141,20 @@ class Investigation(ABC):
     def contexts_for(self, protected: Variable) -> tuple[str, ...]:
         """Return the columns that may cut contexts when asking about a protected attribute."""
         taken = {*protected.columns, *self.outputs, *self.explanatory, *self.exclude}
-        names = self.source.table.columns if self.contextual is None else self.contextual
+        names: Iterable[str] = self.contextual or ()
+        if self.contextual is None:
+            names = [name for name in self.source.table.columns if name not in self.useless]
         return tuple(n for n in names if n not in taken and self.source.table[n].kind is not Kind.IDENTIFIER)
+
+    @cached_property
+    def useless(self) -> dict[str, str]:
+        """Columns that make no sense as contexts, and why; nothing where the user names the contexts."""
+        if self.contextual is not None:
+            return {}
+        roles = [("protected attribute", protected_variable(self.source, group)) for group in self.groups]
+        roles += [("output", self.output)] if self.kind == "testing" else []
+        taken = {*(name for group in self.groups for name in group), *self.outputs, *self.explanatory, *self.exclude}
+        return useless_columns(self.source, roles, taken)
 
     def conditioned_on(self, names: tuple[str, ...]) -> Investigation:
         """Return the same investigation, untrained, with these explanatory attributes beside those it has."""

@@ -39,6 +39,8 @@ def _role_of(investigation: Investigation, column: Column) -> tuple[str, str]:
         return "left out", "not among the contextual attributes named"
     if column.constant and not column.missing:
         return "left out", "constant"
+    if name in investigation.useless:
+        return "left out", investigation.useless[name]
     if len(column.levels) > MOST_LEVELS:
         return "contextual", f"its {MOST_LEVELS} most frequent values; the rarer ones are pooled"
     return "contextual", ""

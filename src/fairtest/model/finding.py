@@ -219,7 +219,7 @@ class Verdict:
     needed: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """An association in a context, measured on the test set.
 
@@ -287,6 +287,14 @@ class Finding:
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        effect = "undefined" if self.effect is None else f"{self.metric} {self.effect:+.3g}"
+        about = f"{self.protected} → {self.output}"
+        return f"<Finding: {about}, {self.context}: {effect}, {self.size:,} people>"
+
+    def __str__(self) -> str:
+        return self.sentence or repr(self)
 
     @property
     def predicates(self) -> tuple[Predicate, ...]:

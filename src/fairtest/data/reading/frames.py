@@ -48,7 +48,7 @@ def column_names(data: Any) -> list[str]:
     if isinstance(data, pl.DataFrame) or is_pandas(data):
         if getattr(data.columns, "nlevels", 1) > 1:
             raise InputError(
-                "The frame has columns with several levels of names (a MultiIndex), which cannot be used. Join the names: "
+                "The frame has columns with several levels of names (a MultiIndex), which cannot be used. Join them: "
                 'frame.columns = ["_".join(map(str, name)) for name in frame.columns].'
             )
         return [str(name) for name in data.columns]

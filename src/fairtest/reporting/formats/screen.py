@@ -25,13 +25,13 @@ MOST_FINDINGS, MOST_PICTURES, MOST_LABELS, MOST_NOTES, MOST_GROUPS = 5, 3, 5, 2,
 """How many findings, attributes, labels and remarks a screen shows."""
 
 
-def render_screen(report: Report, width: int = 100, *, color: bool = False, full: str = "") -> str:
+def render_screen(report: Report, width: int = 100, *, color: bool = False, full: str | None = None) -> str:
     """Return the report on a screen, wrapped to ``width`` columns.
 
     Parameters
     ----------
     full
-        Where everything is: the name of a file that holds it, if one was written.
+        Where everything is: the name of a file that holds it; empty on the command line without one; None in Python.
     """
     writer = ScreenWriter(outline_of(report), max(width, NARROWEST), Ink(color))
     return "\n".join(line.rstrip() for line in writer.write_screen(full)) + "\n"
@@ -40,7 +40,7 @@ def render_screen(report: Report, width: int = 100, *, color: bool = False, full
 class ScreenWriter(LineWriter):
     """Writes what fits a screen."""
 
-    def write_screen(self, full: str) -> Iterator[str]:
+    def write_screen(self, full: str | None) -> Iterator[str]:
         """Yield the lines of the screen; ``full`` is where everything is."""
         outline = self.outline
         yield from map(self.ink.soft, self.wrap(outline.eyebrow))
@@ -93,7 +93,7 @@ class ScreenWriter(LineWriter):
         if strata := clear_strata(self.report, entry):
             yield from self.wrap(strata)
 
-    def write_findings(self, full: str) -> Iterator[str]:
+    def write_findings(self, full: str | None) -> Iterator[str]:
         """Yield the groups that say most, a line each, and how many more there are."""
         if self.report.explanatory:
             return  # they stand in the table of before and after
@@ -113,13 +113,15 @@ class ScreenWriter(LineWriter):
                 yield f"and {count(len(entry.inside) - share)} more in {self.place(full)}"
 
     @staticmethod
-    def place(full: str) -> str:
+    def place(full: str | None) -> str:
         """Return where everything is."""
         return full or "the full report"
 
     @staticmethod
-    def closing(full: str) -> str:
+    def closing(full: str | None) -> str:
         """Return how to see everything."""
+        if full is None:
+            return "The full report: report.to_text(), or report.to_html('report.html') for a page."
         if full:
             return f"Everything is in {full}."
         return "The full report: --full shows it here, --html report.html writes a page."

@@ -8,9 +8,9 @@ from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line, level_words
 from fairtest.numbers import rate
-from fairtest.reporting.words.clauses import Case, decimals_of_rates, points_between, two_rates
+from fairtest.reporting.words.clauses import Case, decimals_of_rates, points_between
 from fairtest.reporting.words.everybody import difference_words
-from fairtest.reporting.words.phrases import alike_words, is_bin, outcome_words
+from fairtest.reporting.words.phrases import alike_words, choose_row, is_bin, outcome_words
 from fairtest.reporting.words.several import gap_words_given, several_words
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def _overall_words(case: Case) -> str:
         return ""
     if several := several_words(finding, case.names, people_with(case.names, finding.protected, "{}")):
         return several
-    if case.is_two_by_two:
-        return _two_rates_words(case)
+    if isinstance(table, CountTable) and len(table.columns) == 2 and not is_bin(table.protected, table.columns[0]):
+        return _two_rates_words(case, table)
     if isinstance(table, CountTable):
         is_several = len(table.columns) > 2 and len(table.rows) >= 2 and not is_bin(table.protected, table.columns[0])
         return (case.share_range() or "") if is_several else case.movement() if case.metric.signed else ""
@@ -61,15 +61,14 @@ def _overall_words(case: Case) -> str:
     return known.runs if known is not None and known.is_output else ""
 
 
-def _two_rates_words(case: Case) -> str:
-    """Return ``women are hired 19 points less often than men: 11 % to 30 %``."""
+def _two_rates_words(case: Case, table: CountTable) -> str:
+    """Return ``women are hired 19 points less often than men: 11 % to 30 %``, for the output that varies most."""
     finding, names = case.finding, case.names
-    table = finding.table
-    assert isinstance(table, CountTable)
     reference, compared = table.columns
-    a, b = two_rates(finding)
+    row = choose_row(table, 0)
+    b, a = (share or 0.0 for share in table.shares(row))
     decimals = decimals_of_rates(a, b)
-    what = outcome_words(finding, table.rows[1], names)
+    what = outcome_words(finding, table.rows[row], names)
     than = names.those(table.protected, reference)
     numbers = f"{rate(a, decimals)} to {rate(b, decimals)}"
     who = people_with(names, table.protected, compared)

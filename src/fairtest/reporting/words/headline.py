@@ -40,7 +40,9 @@ def everybody_answers(report: Report) -> tuple[str, ...]:
     if report.kind == "discovery":
         return _label_answers(report)[:1]
     if _shows_nothing(report) and not _strata_answer(report):
-        return (nothing_found(report),)
+        alone = report.attributes[0] if len(report.attributes) == 1 else None
+        words = "" if alone is None else left_unconfirmed(report, alone)
+        return (capitalise(words) if words else nothing_found(report),)
     return tuple(map(capitalise, _over_everybody(report)))
 
 

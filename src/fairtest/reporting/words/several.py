@@ -66,9 +66,9 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
     before = gap.gap if gap.before is None else gap.before
     assert before is not None
     if comparison.output is None:
-        size, numbers = quantity(abs(before), decimals_for([before])), [value_words(comparison, v) for v in (a, b)]
+        size, numbers = quantity(abs(before), _decimals(comparison)), [value_words(comparison, v) for v in (a, b)]
         measured = names.column(finding.output)
-        more = _other_numbers(gap)
+        more = _other_numbers(gap, _decimals(comparison))
         if names.average:
             often = "more" if before > 0 else "less"
             start = f"{names.average} {size} {often} on average for {who} than for {reference}"
@@ -81,13 +81,13 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
     return f"{who} {what} {often} than {reference}: {rate(a, decimals)} to {rate(b, decimals)}"
 
 
-def _other_numbers(gap: GroupGap) -> str:
+def _other_numbers(gap: GroupGap, decimals: int) -> str:
     """Return the gap in per cent and that of the medians, in brackets: `` (14 % less; median 2 lower)``."""
     parts = []
     if gap.ratio is not None:
         parts.append(f"{rate(abs(gap.ratio - 1), 0)} {'more' if gap.ratio > 1 else 'less'}")
     if gap.median_gap is not None:
-        size = quantity(abs(gap.median_gap), decimals_for([gap.median_gap]))
+        size = quantity(abs(gap.median_gap), decimals)
         higher = "higher" if gap.median_gap > 0 else "lower"
         parts.append(f"median {size} {higher}" if gap.median_gap else "medians equal")
     return f" ({'; '.join(parts)})" if parts else ""
