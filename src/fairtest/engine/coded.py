@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.design import Design
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.kernel.histogram import Cells
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
 
 MOST_VARIABLES = 4
 """How many variables are kept row by row: those of a target, while its contexts are described one after the other."""
@@ -65,6 +67,8 @@ class CodedTable:
     n_rows
         How many people there are in all, where ``table`` has only some of them: sums are cut so that those of all
         parts add up without rounding.
+    design
+        Whose the rows are and what they weigh; None if each is one person.
     """
 
     def __init__(
@@ -73,8 +77,10 @@ class CodedTable:
         find_rows: Callable[[int], NDArray[np.intp]],
         axes: dict[str, Axis | None],
         n_rows: int,
+        design: Design | None = None,
     ) -> None:
         self._table = table
+        self._design = design
         self._find_rows = find_rows
         self._axes = axes
         self._n_rows = n_rows
@@ -119,7 +125,20 @@ class CodedTable:
         return self.people(number, target)
 
     def _coded(self, target: Target) -> CodedTarget:
-        return self._targets.get(target, lambda: CodedTarget(cells_of(target, self._table, self._n_rows)))
+        def make() -> CodedTarget:
+            return CodedTarget(cells_of(target, self._table, self._n_rows, self._weight))
+
+        return self._targets.get(target, make)
+
+    @cached_property
+    def _weight(self) -> FloatArray | None:
+        """What every row weighs; None if all weigh the same."""
+        return None if self._design is None else self._design.weights_of(self._table)
+
+    @cached_property
+    def _person(self) -> IntArray | None:
+        """Whose every row is; None if each is one person who counts as any other."""
+        return None if self._design is None else self._design.people_of(self._table)
 
     # Sums ------------------------------------------------------------------------------------------------------------
 
@@ -140,7 +159,7 @@ class CodedTable:
     def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         """Return what counts labels in a set."""
         rows = self.rows_of(number)
-        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows)
+        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows, self._weight)
 
     # People ----------------------------------------------------------------------------------------------------------
 
@@ -159,7 +178,9 @@ class CodedTable:
             for v in (target.protected, target.output)
         )
         stratum = np.zeros(rows.size, np.int32) if target.strata is None else seen(target.strata, Variable.codes)
-        return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes})
+        person = None if self._person is None else self._person[rows]
+        weight = None if self._weight is None else self._weight[rows]
+        return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes}, person, weight)
 
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
         """Return the kinds of people in a set, ordered by their codes."""
@@ -207,8 +228,9 @@ class CodedTable:
         length = (rows.size + 63) // 64 * 64
         cell = np.full(length, -1, dtype=np.int32)
         cell[: rows.size] = np.where(valid, cells.cell[rows], -1)
-        terms = np.zeros((len(cells.terms), length))
-        for place, term in enumerate(cells.terms):
+        added = cells.terms if cells.weight is None else [cells.weight, *cells.terms]
+        terms = np.zeros((len(added), length))
+        for place, term in enumerate(added):
             terms[place, : rows.size] = np.where(valid, term[rows], 0.0)
         return cell, terms
 

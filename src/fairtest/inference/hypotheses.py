@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.summaries import by_stratum
-from fairtest.engine.contract import Rows
+from fairtest.inference.effective import weigh
 from fairtest.metrics.batch import Batch
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary
-    from fairtest.engine.contract import Engine
+    from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.asked import Asked
     from fairtest.inference.family import TestSettings
     from fairtest.types import IntArray
@@ -54,17 +54,21 @@ def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: Test
 
     finer = asked.finer
     if finer is None:
-        return Batch(asked.question.metric, summary, fetch, settings.seed)
+        return _weighed(Batch(asked.question.metric, summary, fetch, settings.seed), settings)
     steps = merging_steps(finer, summary, joint=settings.correction.joint)
 
     def fetch_merged(places: Sequence[int]) -> Iterator[Rows]:
         for i, people in zip(places, fetch(places), strict=True):
             yield replace(people, stratum=finer.merged[int(steps[i])][people.stratum])
 
-    return Batch(asked.question.metric, summary, fetch_merged, settings.seed)
+    return _weighed(Batch(asked.question.metric, summary, fetch_merged, settings.seed), settings)
 
 
-def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
+def _weighed(batch: Batch, settings: TestSettings) -> Batch:
+    return batch if settings.design is None else weigh(batch, settings.design)
+
+
+def stratum_batch(contexts: Batch, summary: Summary, asked: Asked, settings: TestSettings) -> Batch:
     """Return the strata shown of each context, row by row; each consists of the finer strata inside it, if any."""
     n_strata, finer = asked.n_strata, asked.finer
 
@@ -74,6 +78,6 @@ def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
             for i in some:
                 at = (people.stratum if finer is None else finer.shown[people.stratum]) == i % n_strata
                 inner = np.zeros(np.count_nonzero(at), dtype=np.int32) if finer is None else people.stratum[at]
-                yield Rows(people.protected[at], people.output[at], inner, {})
+                yield people.take(at, inner)
 
-    return Batch(contexts.metric, summarize_strata(asked, contexts.summary), fetch, contexts.seed)
+    return _weighed(Batch(contexts.metric, summarize_strata(asked, summary), fetch, contexts.seed), settings)

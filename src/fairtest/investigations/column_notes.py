@@ -31,6 +31,8 @@ def _role_of(investigation: Investigation, column: Column) -> tuple[str, str]:
         return investigation.output_role(name), given.rstrip("; ")
     if name in investigation.explanatory:
         return "explanatory", bins
+    if name in investigation.source.not_attributes:
+        return "left out", f"says what rows are: {investigation.source.not_attributes[name]}"
     if column.kind is Kind.IDENTIFIER:
         return "left out", f"an identifier, not a context: {column.reason}"
     if name in investigation.exclude:

@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from fairtest.data.summaries import Counts
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
@@ -138,6 +139,7 @@ DIFF = Metric(
     evidence=evidence,
     least_p=least_p,
     procedure=SCORE_TEST,
+    effective=of_two_groups,
     influence=single_sum(_factors),
     most=1.0,
     compares="difference",

@@ -9,6 +9,7 @@ import numpy as np
 from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.difference import evidence as difference_evidence
 from fairtest.metrics.difference import rate_factors, two_by_two
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import Evidence
 from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
@@ -99,6 +100,7 @@ RATIO = Metric(
     evidence=evidence,
     procedure=Procedure(_test, _bounds, inverts_test=True),
     conditional=RESAMPLING,
+    effective=of_two_groups,
     influence=single_sum(_factors),
     additive=LOGARITHM,
     compares="ratio",

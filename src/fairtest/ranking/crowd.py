@@ -8,6 +8,7 @@ that for counts the answer is a population count of words.
 from __future__ import annotations
 
 from copy import copy
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,8 @@ class Crowd:
             some = np.arange(cell.size).reshape(words, 64)[::step].ravel()
             cell, terms = cell[some], terms[:, some]
             bits = bits[:, ::step]
+        # where rows have weights, the first term is the weight
+        self._weighted = len(terms) > (prod(target.sum_shape) - target.pieces if target.sum_shape else 0)
         self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
         known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)
         known = np.concatenate((known, np.zeros((len(place), 1), np.uint8)), axis=1)  # nobody, to fill up words
@@ -84,21 +87,28 @@ class Crowd:
             some, inside = np.arange(people.size), members & people
         starts = np.searchsorted(some, self._starts)
         shape = (len(members), self._target.n_cells, *self._target.sum_shape)
-        sums = np.zeros(shape, dtype=float if self._target.sum_shape else np.int64)
+        sums = np.zeros(shape, dtype=float if self._target.sum_shape or self._weighted else np.int64)
         present = np.diff(np.append(starts, some.size)) > 0
         if not present.any():
             return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
         cells, starts = self._cells[present], starts[present]
         counts = np.add.reduceat(np.bitwise_count(inside), starts, axis=1, dtype=np.int64)
-        if not self._target.sum_shape:
+        if not self._target.sum_shape and not self._weighted:
             sums[:, cells] = counts
             return sums.reshape(len(members), *self._target.cell_shape)
-        sums[:, cells, 0, 0] = counts
+        if not self._weighted:
+            sums[:, cells, 0, 0] = counts
         ends = np.append(starts[1:], some.size)
         for cell, start, end in zip(cells.tolist(), starts.tolist(), ends.tolist(), strict=True):
             here = np.unpackbits(np.ascontiguousarray(inside[:, start:end]).view(np.uint8), axis=1).astype(float)
             terms = self._terms[:, some[start:end]].reshape(len(self._terms), -1)
             added = here @ terms.T  # pieces of exact sums: the order of additions does not matter
+            if self._weighted:
+                weight, added = added[:, 0], added[:, 1:]
+                if not self._target.sum_shape:
+                    sums[:, cell] = weight
+                    continue
+                sums[:, cell, 0, 0] = weight
             sums[:, cell, 1:] = added.reshape(len(members), -1, self._target.pieces)
         return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
 
