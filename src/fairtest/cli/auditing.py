@@ -121,7 +121,8 @@ def handle_config(ctx: click.Context) -> bool:
 def _note_kinds(status: StatusLine, source: ft.DataSource) -> None:
     columns = source.table.columns.values()
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in Counter(c.kind.value for c in columns).items())
-    status.note(f"{source.table.name}: {source.table.n_rows:,} people, {len(columns):,} columns ({kinds})")
+    rows = "" if source.n_people == source.table.n_rows else f" in {source.table.n_rows:,} rows"
+    status.note(f"{source.table.name}: {source.n_people:,} people{rows}, {len(columns):,} columns ({kinds})")
     for column in islice(columns, MOST_NOTED):
         missing = f"; {column.missing:,} missing" if column.missing else ""
         status.note(f"  {column.name}: {column.kind.value} ({column.reason}{missing})")

@@ -58,7 +58,7 @@ def evidence(summary: Counts) -> Evidence:
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = counts[..., 1, :] / people
         pooled = counts[..., 1, :].sum(axis=-1) / size
-        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / (size - 1)
+        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / np.maximum(size - 1, 0.0)
     smoothed = (counts[..., 1, :] + 1) / (people + 2)
     variance = (smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1)
     gap = rate[..., 1] - rate[..., 0]

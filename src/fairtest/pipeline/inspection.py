@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.source import MEMORY, DataSource
@@ -39,8 +40,8 @@ def inspect(
     protected, output
         Columns whose roles are known; by default those that names suggest.
     how
-        Other arguments of DataSource about reading: ``categorical``, ``numeric``, ``ordered``, ``missing``,
-        ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
+        Other arguments of DataSource about reading: ``person``, ``weights``, ``counts``, ``categorical``, ``numeric``,
+        ``ordered``, ``missing``, ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
 
     Examples
     --------
@@ -50,8 +51,11 @@ def inspect(
     >>> look.command
     'fairtest test DATA -p sex -o hired --favourable hired=1'
     """
+    said = _said_of_rows(data, how)
     table = data.table if isinstance(data, DataSource) else _read(data, **how)
+    people = _count_people(table, {role: column for column, role in said.items()})
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
+    roles |= {column: Suggestion("left out", f"says what rows are: {role}") for column, role in said.items()}
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
@@ -59,12 +63,27 @@ def inspect(
     path = data if isinstance(data, str) else "DATA"
     return Inspection(
         table.name,
-        table.n_rows,
+        people,
         columns,
         tuple(_pairs(table, named["protected"], named["output"])),
         tuple(_notes(table, named)),
         _command(path, table, named),
     )
+
+
+def _said_of_rows(data: Any, how: dict[str, Any]) -> dict[str, str]:
+    """Return the columns that say what rows are, and take them out of the arguments about reading."""
+    if isinstance(data, DataSource):
+        return data.not_attributes
+    return {column: role for role in ("person", "weights", "counts") if (column := how.pop(role, None)) is not None}
+
+
+def _count_people(table: Table, said: Mapping[str, str]) -> int:
+    """Return how many people there are; raises where a column cannot say what it is said to."""
+    if "counts" in said:
+        return int(repeat_rows(table, said["counts"]).size)
+    design, _ = read_design(table, said.get("person"), said.get("weights"))
+    return table.n_rows if design is None else design.n_people
 
 
 def _read(data: Any, engine: str = "memory", memory: str | int = MEMORY, **how: Any) -> Table:

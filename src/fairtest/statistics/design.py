@@ -212,7 +212,7 @@ def _worth(
     for alone, summed in ((null, null), (around, jackknifed)):
         with np.errstate(divide="ignore", invalid="ignore"):
             independent = float(np.where(weight > 0, alone**2 / weight, 0.0).sum())
-        robust = float((rows.by_person(summed) ** 2).sum()) * people / (people - 1)
+        robust = variance_of_sum(rows, summed)
         if independent > 0 and robust > 0:
             sizes.append(rows.mass * independent / robust)
     if not sizes:
@@ -220,6 +220,11 @@ def _worth(
     size = min(*sizes, rows.kish) if len(sizes) > 1 else min(sizes[0], rows.kish)
     df = _freedom_of(people, [(rows.person, (weight * side)[:, None])], rows.by_person(jackknifed)[:, None])
     return Effective(people, size, df)
+
+
+def variance_of_sum(rows: RowSums, contribution: FloatArray) -> float:
+    """Return the variance of a sum of rows' contributions, whatever the rows of a person have to do with each other."""
+    return float((rows.by_person(contribution) ** 2).sum()) * rows.people / (rows.people - 1)
 
 
 def _number_of(parts: FloatArray) -> float:
