@@ -36,8 +36,8 @@ class Design:
     effective
         With how many independent people of equal weight an estimate would be as precise if all rows of a person were
         alike: Kish's effective size, (Σ W)²/Σ W² of the people's weights W.
-    mean_weight
-        The average weight of a row.
+    mean_weight, largest_weight
+        The average weight of a row, and the largest as a multiple of it.
     """
 
     person: str | None
@@ -46,6 +46,7 @@ class Design:
     n_people: int
     effective: float
     mean_weight: float = 1.0
+    largest_weight: float = 1.0
 
     @property
     def columns(self) -> frozenset[str]:
@@ -62,11 +63,9 @@ class Design:
         """As how many independent people a person counts then."""
         return self.effective / self.n_people
 
-    def people_of(self, table: Table) -> IntArray:
-        """Return a number for every row that tells people apart, the same in all parts of a table."""
-        if self.person is None:
-            return np.arange(table.n_rows)
-        return identities(table[self.person])
+    def people_of(self, table: Table) -> IntArray | None:
+        """Return a number for every row that tells people apart, the same in all parts of a table; None: all are."""
+        return None if self.person is None else identities(table[self.person])
 
     def weights_of(self, table: Table) -> FloatArray | None:
         """Return what each row weighs, 1 on average, cut so that sums of any of them are exact; None if all are 1."""
@@ -106,7 +105,8 @@ def read_design(table: Table, person: str | None, weights: str | None) -> tuple[
     by_person = own if first is None else np.bincount(first, weights=own)
     people = table.n_rows if first is None else int(np.count_nonzero(np.bincount(first)))
     effective = float(by_person.sum()) ** 2 / float((by_person**2).sum())
-    return Design(person, weights, table.n_rows, people, effective, float(own.mean())), first
+    mean = float(own.mean())
+    return Design(person, weights, table.n_rows, people, effective, mean, float(own.max()) / mean), first
 
 
 def _first_rows(table: Table, name: str) -> NDArray[np.intp]:

@@ -246,11 +246,15 @@ class Target:
             return (len(powers(self.order)), self.pieces)
         if self.summary is SummaryKind.GROUP_MOMENTS:
             return (self.order + 1, self.pieces)
+        if self.summary is SummaryKind.WEIGHTS:
+            return (4,)  # weights, rows, squares and fourth powers of weights
         return ()
 
     @property
     def pieces(self) -> int:
         """How many pieces the terms of a sum are cut into."""
+        if self.summary is SummaryKind.WEIGHTS:
+            return 1
         return 2 if self.order <= 2 else 3
 
     def wrap(self, array: NDArray[Any]) -> Summary:

@@ -13,12 +13,13 @@ from fairtest.engine.kernel.histogram import cells_of
 from fairtest.engine.kernel.joint import among, distinct, packed
 from fairtest.engine.kernel.labels import MemoryLabelCounter
 from fairtest.engine.kernel.people import CodedPeople
+from fairtest.engine.kernel.prefixes import commonest_first
 from fairtest.engine.kernel.tables import count_contexts
 from fairtest.engine.recent import Recent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,7 @@ class CodedTarget:
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
         self.sets: Recent[int, CodedPeople] = Recent(most=1)
+        self.together: Recent[int, NDArray[np.intp]] = Recent(most=1)
 
     @property
     def nbytes(self) -> int:
@@ -126,7 +128,8 @@ class CodedTable:
 
     def _coded(self, target: Target) -> CodedTarget:
         def make() -> CodedTarget:
-            return CodedTarget(cells_of(target, self._table, self._n_rows, self._weight))
+            largest = 1.0 if self._design is None else self._design.largest_weight
+            return CodedTarget(cells_of(target, self._table, self._n_rows, self._weight, largest))
 
         return self._targets.get(target, make)
 
@@ -165,10 +168,36 @@ class CodedTable:
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
-        rows = self.people(number, target).rows
+        rows = self._together(number, target)
         for condition in context:
             rows = rows[among(self._codes_on(condition.column)[rows], condition)]
+        return self._seen_rows(rows, target, axes)
 
+    def each_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
+        """Yield the people of each of several contexts; those that begin alike are found together."""
+        everybody = self._together(number, target)
+        path: list[tuple[Condition, NDArray[np.intp]]] = []
+        for ordered in commonest_first(contexts):
+            same = 0
+            while same < min(len(path), len(ordered)) and path[same][0] == ordered[same]:
+                same += 1
+            del path[same:]
+            for condition in ordered[same:]:
+                inside = path[-1][1] if path else everybody
+                path.append((condition, inside[among(self._codes_on(condition.column)[inside], condition)]))
+            yield self._seen_rows(path[-1][1] if path else everybody, target)
+
+    def _together(self, number: int, target: Target) -> NDArray[np.intp]:
+        """Return the rows of a set that have a value, those of a person one after the other."""
+        coded = self._coded(target)
+
+        def order() -> NDArray[np.intp]:
+            rows = self.people(number, target).rows
+            return rows if self._person is None else rows[np.argsort(self._person[rows], kind="stable")]
+
+        return coded.together.get(number, order)
+
+    def _seen_rows(self, rows: NDArray[np.intp], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         def seen(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
             everybody = self._variables.get((read, variable), lambda: read(variable, self._table))
             return everybody[rows]

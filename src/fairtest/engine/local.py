@@ -193,7 +193,9 @@ class CodedPartition(CodedTable):
         self, number: int, contexts: Sequence[Sequence[Condition]], target: Target, axes: Sequence[Axis]
     ) -> list[Rows]:
         """Return the people of each of several contexts."""
-        return [self.rows(number, context, target, axes) for context in contexts]
+        if axes:
+            return [self.rows(number, context, target, axes) for context in contexts]
+        return list(self.each_rows(number, contexts, target))
 
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int

@@ -62,7 +62,7 @@ class MemoryEngine(CodedTable):
 
     def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
         """Yield the people of each of several contexts."""
-        return (self.rows(number, context, target) for context in contexts)
+        return self.each_rows(number, contexts, target)
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""

@@ -329,14 +329,18 @@ def _columns(*several: Iterable[Axis | None]) -> set[str]:
 
 
 def _concatenate(parts: Sequence[Rows]) -> Rows:
-    """Return the people of all partitions, in the order of the rows."""
-    return Rows(
+    """Return the people of all partitions: in the order of the rows, or the rows of a person one after the other."""
+    found = Rows(
         np.concatenate([part.protected for part in parts]),
         np.concatenate([part.output for part in parts]),
         np.concatenate([part.stratum for part in parts]),
         {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
         *(_together([getattr(part, name) for part in parts]) for name in ("person", "weight")),
     )
+    if found.person is None:
+        return found
+    order = np.argsort(found.person, kind="stable")
+    return replace(found.take(order), codes={name: codes[order] for name, codes in found.codes.items()})
 
 
 def _together(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:

@@ -19,7 +19,7 @@ from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.statistics.numerics.rules import clip_p, per_context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.data.design import Design
     from fairtest.data.summaries import Summary
@@ -28,18 +28,27 @@ if TYPE_CHECKING:
     from fairtest.metrics.procedure import Notes
     from fairtest.statistics.design import Effective
     from fairtest.statistics.numerics.rules import Alpha, Bounds
+    from fairtest.statistics.weighted_tables import WeightTables
     from fairtest.types import BoolArray, FloatArray
 
-UNCLEAR = 1.3
-"""The normal deviate below which nothing can become significant, however many people the rows were worth."""
-MOST_ROWS = 1 << 25
-"""Up to so many rows, over all contexts, the people of every context are looked at, clear or not."""
+HOPE = 50.0
+"""People are looked at where the p-value could be below this, over the number of hypotheses, if rows were people …"""
+ALL_ROWS = 1 << 23
+"""… and everywhere, if that is up to so many rows over all contexts."""
 FEW_PEOPLE = 10.0
 FEW = "So few people carry most of it that it is not known well how sure it is."
 
 
-def weigh(batch: Batch, design: Design) -> Batch:
+def weigh(
+    batch: Batch,
+    design: Design,
+    order: Sequence[int] | None = None,
+    count_weights: Callable[[], WeightTables] | None = None,
+) -> Batch:
     """Return hypotheses with the sums of as many independent people as their rows are worth.
+
+    ``order`` is that in which people are best fetched. ``count_weights`` gives the weights in tables, where every row
+    is one person and that is enough to know.
 
     In large families, contexts that could not be clear even if all rows were independent are not looked at person by
     person: their sums stay those of people all of whose rows are alike, which err on the safe side.
@@ -55,9 +64,18 @@ def weigh(batch: Batch, design: Design) -> Batch:
         p=np.full(len(batch), np.nan),
     )
     scale = np.ones(len(batch))
+    if count_weights is not None and batch.metric.effective_in_tables is not None:
+        tables = count_weights()
+        found_in = batch.metric.effective_in_tables(tables)
+        worth.people[:] = worth.rows[:] = np.rint(tables.people)
+        worth.df[:] = found_in.df
+        unknown = np.isnan(found_in.size)
+        worth.p[:] = np.where(unknown, 1.0, found_in.p)
+        scale = np.where(unknown | (mass <= 0), 1.0, found_in.size / np.maximum(mass * share, 1e-300))
+        return replace(batch, summary=batch.summary.scaled(scale), worth=worth)
     measure = batch.metric.effective
     assert measure is not None, "other metrics are refused before anything is spent"
-    for i, rows in zip(*_to_look_at(batch, design, mass), strict=True):
+    for i, rows in zip(*_to_look_at(batch, design, mass, order), strict=True):
         if not len(rows):
             continue
         found = measure(rows)
@@ -82,22 +100,27 @@ def effective_size(summary: Summary) -> FloatArray:
     return np.asarray(summary.sums[..., 0].reshape(len(summary.sums), -1).sum(axis=1))
 
 
-def _to_look_at(batch: Batch, design: Design, mass: FloatArray) -> tuple[list[int], Iterator[Rows]]:
+def _to_look_at(
+    batch: Batch, design: Design, mass: FloatArray, order: Sequence[int] | None
+) -> tuple[list[int], Iterator[Rows]]:
     """Return the hypotheses whose people are looked at one by one, and these people."""
-    wanted = np.ones(len(batch.summary.size), dtype=bool)
-    if mass.sum() > MOST_ROWS:
+    wanted = np.ones(len(mass), dtype=bool)
+    if mass.sum() > ALL_ROWS:
         wanted = _may_be_clear(batch, design)
         wanted[0] = True
-    at = np.flatnonzero(wanted & (mass > 0)).tolist()
+    wanted &= mass > 0
+    at = [i for i in (range(len(mass)) if order is None else order) if wanted[i]]
     return at, batch.fetch(at)
 
 
 def _may_be_clear(batch: Batch, design: Design) -> BoolArray:
-    """Return what could be clear if every row were a person of its own."""
-    assert batch.metric.evidence is not None
+    """Return what could be significant if every row were a person of its own."""
+    metric = batch.metric
+    if metric.evidence is None or metric.search_summary is not None:
+        return np.ones(len(batch.summary.size), dtype=bool)
     most = batch.summary.scaled(np.full(len(batch.summary.size), 1 / design.share))
-    z = np.nan_to_num(batch.metric.evidence(most).z)
-    return np.asarray(np.abs(z) >= UNCLEAR)
+    z = np.nan_to_num(metric.evidence(most).z)
+    return np.asarray(2 * special.ndtr(-np.abs(z)) <= HOPE / len(z))
 
 
 def under_design(usual: Procedure) -> Procedure:

@@ -104,7 +104,7 @@ def validate(
             family.append(make_member(whole, smallest, settings, a))
             summaries[number] = whole.summary
             if a.target.strata is not None:
-                inside = stratum_batch(whole, summary, a, settings)
+                inside = stratum_batch(engine, whole, summary, a, settings)
                 family.append(make_member(inside, smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
@@ -145,7 +145,9 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(stratum_batch(whole, summary, a, settings), settings)
+        strata = (
+            None if a.target.strata is None else _measured(stratum_batch(engine, whole, summary, a, settings), settings)
+        )
         measured.append(
             Validated(
                 a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint

@@ -17,6 +17,7 @@ from fairtest.metrics.scale import POINTS
 from fairtest.metrics.words import FindingPhrases, Words
 from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
 from fairtest.statistics.rates import score
+from fairtest.statistics.weighted_tables import compare_two_groups_in_tables
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ DIFF = Metric(
     least_p=least_p,
     procedure=SCORE_TEST,
     effective=of_two_groups,
+    effective_in_tables=compare_two_groups_in_tables,
     influence=single_sum(_factors),
     most=1.0,
     compares="difference",

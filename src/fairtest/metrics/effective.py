@@ -48,7 +48,6 @@ def of_any_link(people: Rows) -> Effective:
 
 
 def _sums(people: Rows) -> RowSums:
-    assert people.person is not None, "rows of a design say whose they are"
     return RowSums.of(people.person, people.weight, people.stratum)
 
 

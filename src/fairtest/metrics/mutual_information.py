@@ -44,6 +44,7 @@ from fairtest.statistics.tables.logarithms import x_log_x
 from fairtest.statistics.tables.null_moments import g_null_moments_2x2
 from fairtest.statistics.tables.random_tables import g_null_moments
 from fairtest.statistics.tables.sparse_moments import g_moments_of_margins, is_biased, lift_of_g, matched_p
+from fairtest.statistics.weighted_tables import judge_independence_in_tables
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -278,6 +279,7 @@ NMI = Metric(
     # that up (a false finding in 14 of 155 null runs; counted in full, 5).
     influence=Influence(_sums, _n_sums, within_strata=False),
     effective=of_any_link,
+    effective_in_tables=judge_independence_in_tables,
     signed=False,
     most=1.0,
     words=Words(

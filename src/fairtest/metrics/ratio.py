@@ -18,6 +18,7 @@ from fairtest.metrics.scale import LOGARITHM, TIMES
 from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
 from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
 from fairtest.statistics.rates import score
+from fairtest.statistics.weighted_tables import compare_two_groups_in_tables
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ RATIO = Metric(
     procedure=Procedure(_test, _bounds, inverts_test=True),
     conditional=RESAMPLING,
     effective=of_two_groups,
+    effective_in_tables=compare_two_groups_in_tables,
     influence=single_sum(_factors),
     additive=LOGARITHM,
     compares="ratio",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.metrics.procedure import Procedure
     from fairtest.statistics.design import Effective
     from fairtest.statistics.influence import Influence
+    from fairtest.statistics.weighted_tables import EffectiveTables, WeightTables
     from fairtest.types import FloatArray, IntArray
 
 LEVELS = frozenset({Kind.BINARY, Kind.CATEGORICAL, Kind.ORDERED})
@@ -56,6 +57,8 @@ class Metric:
     effective
         From people row by row to how many independent people they are worth, where people have several rows or rows
         have weights; None: not known, and such data is refused.
+    effective_in_tables
+        The same from tables of weights, for many contexts at once, where every row is one person; None: row by row.
     signed
         Whether the effect has a direction.
     additive
@@ -86,6 +89,7 @@ class Metric:
     influence: Influence | None = None
     row_effect: Callable[[NDArray[Any], NDArray[Any], IntArray], float] | None = None
     effective: Callable[[Rows], Effective] | None = None
+    effective_in_tables: Callable[[WeightTables], EffectiveTables] | None = None
     signed: bool = True
     additive: Additive = PLAIN
     most: float = np.inf

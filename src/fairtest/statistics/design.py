@@ -37,16 +37,23 @@ Methodology 28, 169–181.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from fairtest.types import FloatArray, IntArray
 
 MOST_COMPONENTS = 40
 """Of sums of more squares than this, the largest design effect of any direction counts for all."""
+MOST_SPARSE = 8
+"""Sums by person and group are kept for so many times as many pairs as there are rows, most of them empty."""
 MOST_POWER_STEPS = 60
 """How many steps the search for that largest design effect takes at most."""
 
@@ -62,24 +69,24 @@ class RowSums:
     stratum
         Its stratum.
     person
-        Whose it is, numbered from 0 without gaps.
+        Whose it is, numbered from 0 without gaps; None if each is of another person.
     """
 
     weight: FloatArray
     stratum: IntArray
-    person: IntArray
+    person: IntArray | None
 
     @classmethod
-    def of(cls, person: IntArray, weight: FloatArray | None, stratum: IntArray) -> RowSums:
+    def of(cls, person: IntArray | None, weight: FloatArray | None, stratum: IntArray) -> RowSums:
         """Return rows with people and strata numbered without gaps."""
-        people = np.unique(person, return_inverse=True)[1]
-        strata = np.unique(stratum, return_inverse=True)[1]
-        return cls(np.ones(len(people)) if weight is None else weight, strata, people)
+        people = None if person is None else _numbered(person)
+        strata = np.unique(stratum, return_inverse=True)[1] if stratum.any() else stratum
+        return cls(np.ones(len(stratum)) if weight is None else weight, strata, people)
 
-    @property
+    @cached_property
     def people(self) -> int:
         """How many people there are."""
-        return int(self.person.max(initial=-1)) + 1
+        return len(self.weight) if self.person is None else int(self.person.max(initial=-1)) + 1
 
     @property
     def mass(self) -> float:
@@ -94,10 +101,17 @@ class RowSums:
 
     def by_person(self, values: FloatArray) -> FloatArray:
         """Return sums by person."""
-        return np.asarray(np.bincount(self.person, weights=values, minlength=self.people), dtype=float)
+        return _by_person(self.people, self.person, values)
+
+    @cached_property
+    def is_one_stratum(self) -> bool:
+        """Whether there is one stratum only."""
+        return not self.stratum.any()
 
     def by_stratum(self, values: FloatArray) -> FloatArray:
         """Return weighted sums by stratum."""
+        if self.is_one_stratum:
+            return np.array([(self.weight * values).sum()])
         return np.asarray(np.bincount(self.stratum, weights=self.weight * values), dtype=float)
 
     def centred(self, values: FloatArray) -> FloatArray:
@@ -105,7 +119,19 @@ class RowSums:
         if values.ndim > 1:
             return np.stack([self.centred(column) for column in values.T], axis=1)
         total = np.maximum(self.by_stratum(np.ones_like(values)), 1e-300)
-        return np.asarray(values - (self.by_stratum(values) / total)[self.stratum])
+        return np.asarray(values - self.spread(self.by_stratum(values) / total))
+
+    def spread(self, of_strata: NDArray[Any]) -> NDArray[Any]:
+        """Return for each row what its stratum has."""
+        return of_strata if self.is_one_stratum else of_strata[self.stratum]
+
+
+def _numbered(person: IntArray) -> IntArray:
+    """Return people numbered from 0 without gaps; quick where the rows of each are together, as engines have them."""
+    changes = person[1:] != person[:-1]
+    if (person[1:] >= person[:-1]).all():
+        return np.concatenate(([0], np.cumsum(changes))) if person.size else person
+    return np.asarray(np.unique(person, return_inverse=True)[1])
 
 
 @dataclass(frozen=True)
@@ -146,36 +172,44 @@ def compare_two_groups(rows: RowSums, group: IntArray, output: FloatArray) -> Ef
     """
     s = group.astype(float)
     mass1, mass0 = rows.by_stratum(s), rows.by_stratum(1 - s)
-    defined = ((mass1 > 0) & (mass0 > 0))[rows.stratum]
-    used = np.flatnonzero(defined)
-    if not used.size:
+    defined = (mass1 > 0) & (mass0 > 0)
+    if not defined.any():
         return Effective(rows.people, np.nan, np.nan)
-    weight = np.where(defined, rows.weight, 0.0)
+    weight = rows.weight if defined.all() else np.where(rows.spread(defined), rows.weight, 0.0)
     whole = mass1 + mass0
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where((mass1 > 0) & (mass0 > 0), mass1 / whole, 0.5)
+        share = np.where(defined, mass1 / whole, 0.5)
         means = [rows.by_stratum(output * (s == g)) / mass for g, mass in ((0, mass0), (1, mass1))]
-    side = (s - share[rows.stratum]) / (share * (1 - share))[rows.stratum]
+    side = (s - rows.spread(share)) / rows.spread(share * (1 - share))
     null = weight * side * rows.centred(output)
-    own = np.where(group == 1, np.nan_to_num(means[1])[rows.stratum], np.nan_to_num(means[0])[rows.stratum])
+    low, high = (rows.spread(np.nan_to_num(mean)) for mean in means)
+    own = low + s * (high - low)
     residual = weight * side * (output - own)
     # a person who is most of a group would, left out, move its mean by far more than the residuals say
-    code = rows.stratum * 2 + group
-    total = np.bincount(code, weights=weight)[code]
-    parts = _share_of_group(rows.person, code, weight, total)
+    code = group if rows.is_one_stratum else rows.stratum * 2 + group
+    parts = _share_of_group(rows.person, code, weight, np.asarray(np.bincount(code, weights=weight), dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):
         jackknifed = np.where(residual == 0, 0.0, residual / np.maximum(1 - parts, 1e-12))
-    # a group that is one person only has no residuals at all, and nothing is known of its spread
-    alone = bool((parts > 1 - 1e-9).any()) and rows.people > 1
-    return _worth(rows, weight, side, null, residual, jackknifed, lonely=alone)
+    # a group that is one person only has no residuals, and nothing is known of its spread
+    jackknifed = np.where(parts > 1 - 1e-9, null, jackknifed)
+    return _worth(rows, weight, side, null, residual, jackknifed)
 
 
-def _share_of_group(person: IntArray, code: IntArray, weight: FloatArray, total: FloatArray) -> FloatArray:
-    """Return for each row which part of its group (in its stratum) is of the same person."""
+def _by_person(people: int, person: IntArray | None, values: FloatArray) -> FloatArray:
+    if person is None:
+        return values
+    return np.asarray(np.bincount(person, weights=values, minlength=people), dtype=float)
+
+
+def _share_of_group(person: IntArray | None, code: IntArray, weight: FloatArray, total: FloatArray) -> FloatArray:
+    """Return for each row which part of its group (in its stratum) is of the same person, given what groups weigh."""
+    inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)[code]
+    if person is None:
+        return np.asarray(weight * inverse)
     key = person.astype(np.int64) * (int(code.max(initial=0)) + 1) + code
-    _, place = np.unique(key, return_inverse=True)
-    own = np.bincount(place, weights=weight)[place]
-    return np.asarray(np.where(total > 0, own / np.maximum(total, 1e-300), 0.0))
+    if key.max(initial=0) > MOST_SPARSE * key.size:
+        key = np.unique(key, return_inverse=True)[1]
+    return np.asarray(np.bincount(key, weights=weight)[key] * inverse)
 
 
 def correlate(rows: RowSums, x: FloatArray, y: FloatArray) -> Effective:
@@ -198,15 +232,13 @@ def _worth(
     null: FloatArray,
     around: FloatArray,
     jackknifed: FloatArray,
-    *,
-    lonely: bool = False,
 ) -> Effective:
     """Return what rows are worth for one contrast, from what each contributes without association and around it.
 
     ``side`` is the part of the contribution that the protected attribute makes: what a person may carry.
     """
     people = rows.people
-    if people < 2 or lonely:
+    if people < 2:
         return Effective(people, np.nan, np.nan)
     sizes = []
     for alone, summed in ((null, null), (around, jackknifed)):
@@ -250,12 +282,13 @@ def judge_independence(rows: RowSums, left: FloatArray, right: FloatArray) -> Ef
     components, sides = [], []
     for stratum in range(int(rows.stratum.max(initial=-1)) + 1):
         at = np.flatnonzero(rows.stratum == stratum)
-        inner = RowSums(rows.weight[at], np.zeros(at.size, dtype=np.int64), rows.person[at])
+        person = at if rows.person is None else rows.person[at]
+        inner = RowSums(rows.weight[at], np.zeros(at.size, dtype=np.int64), person)
         a, b = _whitened(inner, left[at]), _whitened(inner, right[at])
         if a.shape[1] and b.shape[1]:
             score = (a[:, :, None] * b[:, None, :]).reshape(at.size, -1) * (inner.weight / np.sqrt(inner.mass))[:, None]
-            components.append(_by_person_of(rows.people, inner.person, score))
-            sides.append((inner.person, inner.weight[:, None] * a))
+            components.append(_by_person_of(rows.people, person, score))
+            sides.append((person, inner.weight[:, None] * a))
     if rows.people < 2 or not components:
         return Effective(rows.people, np.nan, np.nan)
     sums = np.concatenate(components, axis=1)
@@ -270,16 +303,16 @@ def judge_independence(rows: RowSums, left: FloatArray, right: FloatArray) -> Ef
     return Effective(rows.people, min(rows.mass * trace / squares, rows.kish), df, p)
 
 
-def _by_person_of(people: int, person: IntArray, columns: FloatArray) -> FloatArray:
-    return np.stack([np.bincount(person, weights=column, minlength=people) for column in columns.T], axis=1)
+def _by_person_of(people: int, person: IntArray | None, columns: FloatArray) -> FloatArray:
+    return np.stack([_by_person(people, person, column) for column in columns.T], axis=1)
 
 
-def _freedom_of(people: int, sides: list[tuple[IntArray, FloatArray]], sums: FloatArray) -> float:
+def _freedom_of(people: int, sides: Sequence[tuple[IntArray | None, FloatArray]], sums: FloatArray) -> float:
     """Return the degrees of freedom of a covariance of people's sums, from what the protected attribute makes them."""
     alike, independent = np.zeros(people), np.zeros(people)
     for person, side in sides:
         alike += (_by_person_of(people, person, side) ** 2).sum(axis=1)
-        independent += np.bincount(person, weights=(side**2).sum(axis=1), minlength=people)
+        independent += _by_person(people, person, (side**2).sum(axis=1))
     k = sums.shape[1]
     unequal = _number_of((sums**2).sum(axis=1)) * (k + 2) / k
     return float(max(min(_number_of(alike), _number_of(independent), unequal, people) - 1, 1.0))

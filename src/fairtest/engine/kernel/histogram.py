@@ -61,10 +61,13 @@ class Cells:
         return Cells(self.valid[rows], self.cell[rows], [t[rows] for t in self.terms], weight, self.whole)
 
 
-def cells_of(target: Target, table: Table, n_rows: int, weight: FloatArray | None = None) -> Cells:
+def cells_of(
+    target: Target, table: Table, n_rows: int, weight: FloatArray | None = None, largest: float = 1.0
+) -> Cells:
     """Reduce the rows of a table (perhaps a partition of ``n_rows`` in all) to cells and terms.
 
-    Weights are 1 on average over all rows, so that no sum is larger than that of as many ones.
+    Weights are 1 on average over all rows, so that no sum is larger than that of as many ones; ``largest`` is the
+    largest of them.
     """
     stratum = np.zeros(table.n_rows, np.int32) if target.strata is None else target.strata.codes(table)
     valid = stratum >= 0
@@ -88,6 +91,13 @@ def cells_of(target: Target, table: Table, n_rows: int, weight: FloatArray | Non
     s_code, o_code = target.protected.codes(table), target.output.codes(table)
     valid &= (s_code >= 0) & (o_code >= 0)
     cell = (stratum * np.int32(len(target.output.levels)) + o_code) * np.int32(len(target.protected.levels)) + s_code
+    if target.summary is SummaryKind.WEIGHTS:
+        assert weight is not None, "only rows with weights have powers of them"
+        part = weight / largest
+        powers_of_weights = [
+            piece for v in (np.ones_like(part), part**2, part**4) for piece in exact_pieces(v, n_rows, 1)
+        ]
+        return Cells(valid, cell, powers_of_weights, weight, whole=False)
     return Cells(valid, cell, [], weight, weight is None)
 
 
