@@ -124,18 +124,6 @@ def _first_rows(table: Table, name: str) -> NDArray[np.intp]:
 
 
 def _weights(table: Table, name: str) -> FloatArray:
-    column = table[name]
-    if not column.is_number:
-        values = _numbers_of_levels(column)
-        if values is None:
-            raise InputError(
-                f"{setting('weights', name)}: weights are numbers, and the column is {column.kind.value} "
-                f"({column.reason}). Name a column of numbers."
-            )
-        raise InputError(
-            f"{setting('weights', name)}: the column was read as {column.kind.value} ({column.reason}). If its few "
-            f"values are weights, say {setting('numeric', [name])}."
-        )
     every = np.concatenate([_values(part[name]) for _, part in table.blocks([name])])
     wrong = np.isnan(every) | (every < 0) | np.isinf(every)
     if wrong.any():
@@ -154,25 +142,9 @@ def _values(column: Column) -> FloatArray:
     return column.values
 
 
-def _numbers_of_levels(column: Column) -> list[float] | None:
-    """Return the levels as numbers, if they all are."""
-    try:
-        return [float(level) for level in column.levels]  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-
-
 def repeat_rows(table: Table, name: str) -> NDArray[np.intp]:
     """Return the rows of a table of counts, each as often as the column says."""
-    column = table[name]
-    values = column.values
-    if values is None and (levels := _numbers_of_levels(column)) is not None and column.codes is not None:
-        values = np.where(column.codes < 0, np.nan, np.append(levels, np.nan)[column.codes])
-    if values is None:
-        raise InputError(
-            f"{setting('counts', name)}: counts are whole numbers, and the column is {column.kind.value} "
-            f"({column.reason}). Name a column of whole numbers."
-        )
+    values = _values(table[name])
     wrong = ~((values >= 0) & (values == np.rint(values)))
     if wrong.any():
         row = int(np.argmax(wrong))

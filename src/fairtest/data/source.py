@@ -183,7 +183,8 @@ class DataSource:
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
-        kinds = KindOptions(categorical=categorical, numeric=numeric, ordered=ordered)
+        numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
+        kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
             _check_not_text(**text)

@@ -75,7 +75,11 @@ def _said_of_rows(data: Any, how: dict[str, Any]) -> dict[str, str]:
     """Return the columns that say what rows are, and take them out of the arguments about reading."""
     if isinstance(data, DataSource):
         return data.not_attributes
-    return {column: role for role in ("person", "weights", "counts") if (column := how.pop(role, None)) is not None}
+    said = {column: role for role in ("person", "weights", "counts") if (column := how.pop(role, None)) is not None}
+    numbers = [column for column, role in said.items() if role != "person"]
+    if numbers:
+        how["numeric"] = [*how.get("numeric", ()), *numbers]
+    return said
 
 
 def _count_people(table: Table, said: Mapping[str, str]) -> int:
