@@ -165,6 +165,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
         "people_needed_chance": NEEDED_CHANCE if finding.verdict is not None and finding.verdict.needed else None,
         "notes": finding.notes,
+        **{name: value for name, value in _pick(finding, "rows", "weight").items() if value is not None},
     }
 
 
@@ -203,6 +204,7 @@ def _table(table: Table) -> dict[str, Any]:
             **_pick(table, "rows", "columns", "counts", "output", "protected"),
             "rates": [[None if r is None else r.share for r in row] for row in table.rates],
             "rate_intervals": [[None if r is None else r.interval for r in row] for row in table.rates],
+            **({} if table.worth == 1.0 else {"worth": table.worth}),
         }
     groups = table.rows
     line = {"at": [group.at for group in groups], "line": asdict(table.line)} if table.line is not None else {}

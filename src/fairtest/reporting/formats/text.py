@@ -15,6 +15,7 @@ from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findi
 from fairtest.reporting.formats.tables import display_width, table_lines
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
+from fairtest.reporting.words.design import size_words
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import is_clear, stratum_words
@@ -152,7 +153,7 @@ class _TextWriter:
         yield from self.wrap(entry.sentence)
         yield ""
         measured = _measured_words(self.report, finding, entry.scale, entry.metric)
-        yield from self.wrap(f"Population of size {count(finding.size)}; {measured}")
+        yield from self.wrap(f"Population of size {count(finding.size)}{size_words(finding)}; {measured}")
         if facts := "; ".join(self.facts(entry)):
             yield from self.wrap(f"({facts})")
         yield ""
