@@ -13,6 +13,7 @@ from fairtest.data.source import MEMORY, DataSource
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
+from fairtest.investigations.suspicions import Declared, Roles, Suspicions
 from fairtest.metrics.choice import default_metric
 from fairtest.reporting.inspection import InspectedColumn, Inspection, Pair, words_of
 from fairtest.types import Kind
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MEANT_AS_MISSING = frozenset(["?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "#n/a"])
 FEW_PEOPLE = 1000
 FEW_IN_GROUP = 30
+LEVEL = 0.05
+"""The chance of a fluke that a report promises unless the user says otherwise."""
 
 
 def inspect(
@@ -50,8 +53,14 @@ def inspect(
     >>> look.command
     'fairtest test DATA -p sex -o hired --favourable hired=1'
     """
+    declared = Declared(**{name: how.pop(name, None) for name in Declared.names()})
+    if isinstance(data, DataSource):
+        declared = Declared.of(data)
     table = data.table if isinstance(data, DataSource) else _read(data, **how)
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
+    suspicions = _suspicions(table, roles, declared)
+    for name, why in suspicions.kept_out.items():
+        roles[name] = Suggestion("left out", why)
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
@@ -62,7 +71,7 @@ def inspect(
         table.n_rows,
         columns,
         tuple(_pairs(table, named["protected"], named["output"])),
-        tuple(_notes(table, named)),
+        (*suspicions.sentences(LEVEL), *_notes(table, named)),
         _command(path, table, named),
     )
 
@@ -90,6 +99,14 @@ def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) ->
                 roles[name] = Suggestion("contextual", "")
         roles |= {part: Suggestion(role, "as named") for part in parts}
     return roles
+
+
+def _suspicions(table: Table, roles: Mapping[str, Suggestion], declared: Declared) -> Suspicions:
+    """Return what speaks against one row a person; columns whose names suggest a role are taken to have it."""
+    named = {role: tuple(n for n, s in roles.items() if s.role == role) for role in ("protected", "output", "truth")}
+    given = frozenset((*named["output"], *named["truth"]))
+    compared = tuple(n for n, column in table.columns.items() if column.kind is not Kind.IDENTIFIER)
+    return Suspicions(table, Roles(named["protected"], given, frozenset(), compared), declared)
 
 
 def _inspected(column: Column, suggestion: Suggestion) -> InspectedColumn:
