@@ -90,7 +90,8 @@ class Suspicions:
     @cached_property
     def repetitions(self) -> tuple[Repetition, ...]:
         """Identifiers that repeat, the likeliest to name people first."""
-        return tuple(find_repetitions(self.table, self.roles.protected, self.roles.taken | self.declared.columns))
+        taken = self.roles.taken.union(self.declared.columns, self.weights)
+        return tuple(find_repetitions(self.table, self.roles.protected, taken))
 
     @cached_property
     def weights(self) -> tuple[str, ...]:

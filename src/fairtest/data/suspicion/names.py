@@ -38,6 +38,8 @@ IDENTIFIERS = frozenset(
     ]
 )  # fmt: skip
 """Words for something that identifies, when they come last (or first: ``id_user``)."""
+COUNTING = frozenset(["num", "number"])
+"""Those that may as well say how many: ``child_num``."""
 IDENTIFIERS_ALONE = frozenset(["guid", "id", "identifier", "uid", "uuid"])
 """Those that say so also as the whole name: a code, a number or a key may be of anything."""
 
@@ -63,8 +65,8 @@ ORDINARY = QUANTITIES | frozenset(
 WEIGHTS = frozenset(
     [
         "finalwgt", "finalwt", "fnlwgt", "fnlwt", "fwgt", "hhwgt", "hhwt", "hwgt", "perwgt", "perwt", "psweight",
-        "pweight", "pwgt", "pwgtp", "pwt", "sampwt", "sampweight", "svywt", "wgt", "wgtp", "wtfinl", "wtint", "wtmec",
-        "wtssall", "wtsupp",
+        "pweight", "pwgt", "pwgtp", "pwt", "sampwt", "sampweight", "svywt", "wght", "wgt", "wgtp", "wtfinl", "wtint",
+        "wtmec", "wtssall", "wtsupp",
     ]
 )  # fmt: skip
 """What surveys call their weights, and nobody calls anything else."""
@@ -126,7 +128,7 @@ def meaning_of(name: str) -> Meaning:
     if not of:
         return Meaning.IDENTIFIER if words[0] in IDENTIFIERS_ALONE else Meaning.UNKNOWN
     if of[-1] in PEOPLE:
-        return Meaning.PERSON
+        return Meaning.SOMEBODY if words[-1] in COUNTING else Meaning.PERSON
     return Meaning.ORDINARY if _is_ordinary(of) else Meaning.UNKNOWN
 
 
@@ -139,7 +141,7 @@ def _identified(words: list[str]) -> list[str] | None:
 
 def _is_joined(word: str) -> bool:
     """Whether a word is one for people and one for identifiers without anything between: ``custid``, ``patientno``."""
-    return any(word.endswith(end) and word.removesuffix(end) in PEOPLE for end in IDENTIFIERS)
+    return any(word.endswith(end) and word.removesuffix(end) in PEOPLE for end in IDENTIFIERS - COUNTING)
 
 
 def _is_ordinary(words: list[str]) -> bool:

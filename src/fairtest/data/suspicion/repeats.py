@@ -17,6 +17,7 @@ from fairtest.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from fairtest.data.suspicion.samples import ValueSample
     from fairtest.data.table import Column, Table
 
 FEWEST = {Meaning.PERSON: 11, Meaning.IDENTIFIER: 20, Meaning.SOMEBODY: 20, Meaning.UNKNOWN: 50}
@@ -82,7 +83,7 @@ def _look_at(table: Table, column: Column, protected: Collection[str]) -> Iterat
     sample = sample_values(column, table.n_rows)
     if sample.repeated < REPEATED:
         return
-    constant = tuple(name for name in protected if sample.agreement(table[name]).is_constant)
+    constant = tuple(name for name in protected if _is_constant(sample, column, table[name], meaning))
     clear = meaning in (Meaning.PERSON, Meaning.IDENTIFIER)
     if not (clear or constant or (meaning is Meaning.SOMEBODY and _looks_numbered(column))):
         return
@@ -96,6 +97,17 @@ def _may_identify(column: Column) -> bool:
     if column.is_number:
         return column.number is Number.INTEGER
     return column.kind in (Kind.CATEGORICAL, Kind.IDENTIFIER) and bool(column.distinct)
+
+
+def _is_constant(sample: ValueSample, column: Column, attribute: Column, meaning: Meaning) -> bool:
+    """Whether an attribute hardly ever changes among the rows of a value, and not because the value decides it.
+
+    Whether somebody is old is settled by the year of birth. Then neighbouring numbers agree too, which numbers of
+    people do not do more often than any others.
+    """
+    if not sample.agreement(attribute).is_constant:
+        return False
+    return meaning is not Meaning.UNKNOWN or not column.is_number or not sample.is_graded(attribute)
 
 
 def _looks_numbered(column: Column) -> bool:

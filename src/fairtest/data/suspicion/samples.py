@@ -108,11 +108,22 @@ class ValueSample:
 
     def agreement(self, column: Column) -> Agreement:
         """Return how often rows of one value agree in another column, and how often any two rows do."""
+        return self._compare(column, self.follows)
+
+    def is_graded(self, column: Column) -> bool:
+        """Whether neighbouring values mostly agree in another column, so that it changes gradually with the value."""
+        neighbours = np.zeros(self.rows.size, dtype=bool)
+        neighbours[self.starts[1:]] = True
+        found = self._compare(column, neighbours)
+        return found.same / max(found.pairs, 1) > (1 + found.chance) / 2
+
+    def _compare(self, column: Column, chosen: BoolArray) -> Agreement:
+        """Return how often the chosen rows agree with the row before them."""
         order = np.argsort(self.rows, kind="stable")
         found = np.empty(self.rows.size, dtype=np.uint64)
         found[order] = keys_at(column, self.rows[order])
         known = found != MISSING
-        pairs = self.follows & known & np.append(False, known[:-1])[: known.size]
+        pairs = chosen & known & np.append(False, known[:-1])[: known.size]
         same = pairs & np.append(False, found[1:] == found[:-1])[: known.size]
         _, sizes = np.unique(found[known], return_counts=True)
         chance = float(((sizes / max(known.sum(), 1)) ** 2).sum())
