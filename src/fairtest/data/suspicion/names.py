@@ -50,9 +50,9 @@ ORDINARY = QUANTITIES | frozenset(
         "district", "hospital", "lat", "latitude", "location", "lon", "longitude", "municipality", "neighborhood",
         "neighbourhood", "place", "plz", "postal", "postcode", "province", "region", "school", "shop", "site", "state",
         "station", "store", "street", "suburb", "town", "tract", "village", "ward", "zip", "zipcode",
-        # what people are, do and buy
+        # what people are, do, earn and buy
         "brand", "category", "class", "company", "employer", "ethnicity", "firm", "grade", "group", "industry", "item",
-        "job", "kind", "language", "major", "make", "model", "name", "nationality", "occupation", "product",
+        "job", "kind", "language", "major", "make", "model", "name", "nationality", "occupation", "pay", "product",
         "profession", "race", "sector", "segment", "sku", "species", "title", "type",
         # what happened, when, and in which words
         "campaign", "cause", "channel", "comment", "date", "day", "description", "diag", "diagnosis", "disposition",

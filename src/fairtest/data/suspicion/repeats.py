@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FEWEST = {Meaning.PERSON: 11, Meaning.IDENTIFIER: 20, Meaning.SOMEBODY: 20, Meaning.UNKNOWN: 50}
 """The fewest values that may be people, the fewer the clearer the name is; ten numbers or less are categories."""
+NAMED = (Meaning.PERSON, Meaning.IDENTIFIER, Meaning.SOMEBODY)
+"""Names that say something, the clearest first; only where none of them does, others are looked at."""
 REPEATED = 0.01
 """The share of rows that repeat the value of another, at least: fewer change nothing that a test says."""
 LOOKED_AT = 200
@@ -50,7 +52,7 @@ class Repetition:
 
 
 def find_repetitions(table: Table, protected: Collection[str], taken: Collection[str] = ()) -> list[Repetition]:
-    """Return the identifiers that repeat, the likeliest to name people first.
+    """Return the identifiers that repeat, the likeliest to name people first; of those with strange names at most one.
 
     Parameters
     ----------
@@ -67,16 +69,20 @@ def find_repetitions(table: Table, protected: Collection[str], taken: Collection
     ...     print(found.column, found.values, found.rows)
     user_id 40 200
     """
-    columns = [column for name, column in table.columns.items() if name not in taken]
-    found = [each for column in columns for each in _look_at(table, column, protected)]
-    return sorted(found, key=lambda each: list(FEWEST).index(each.meaning))
+    columns = [c for name, c in table.columns.items() if name not in taken and _may_identify(c)]
+    found = [each for column in columns for each in _look_at(table, column, protected, NAMED)]
+    if found or not protected:
+        return sorted(found, key=lambda each: NAMED.index(each.meaning))
+    # Beside an identifier, what belongs to a person (what they earn) looks like one too, and has no more values.
+    found = [each for column in columns for each in _look_at(table, column, protected, (Meaning.UNKNOWN,))]
+    return sorted(found, key=lambda each: -each.values)[:1]
 
 
-def _look_at(table: Table, column: Column, protected: Collection[str]) -> Iterator[Repetition]:
-    if not _may_identify(column):
-        return
+def _look_at(
+    table: Table, column: Column, protected: Collection[str], meanings: Collection[Meaning]
+) -> Iterator[Repetition]:
     meaning = meaning_of(column.name)
-    if meaning is Meaning.ORDINARY or (meaning is Meaning.UNKNOWN and not protected):
+    if meaning not in meanings:
         return
     if column.distinct is not None and not FEWEST[meaning] <= column.distinct < table.n_rows - column.missing:
         return

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.data.table import Column
     from fairtest.types import BoolArray
 
-BY_VALUE = 200_000
+BY_VALUE = 100_000
 BY_POSITION = 20_000
 """About how many rows are looked at."""
 FEW_VALUES = 50
