@@ -267,6 +267,15 @@ def test_places_are_no_copies_of_people(rng):
     assert find_copies(table, ["sex"], ["age", "job", "hired", *place]) is None
 
 
+def test_where_people_come_from_is_not_who_they_are(rng):
+    """Four columns say nearly the same of a few, and of most that they are from here."""
+    home = np.where(rng.random(ROWS) < 0.8, 0, rng.integers(1, 200, ROWS))
+    moved = np.where(rng.random(ROWS) < 0.03, rng.integers(0, 200, ROWS), home)
+    said = {"nationality": home, "born_in": moved, "passport": home * 3, "speaks": np.where(home, home + 5, 0)}
+    table = read_table(people(rng, **{name: [f"{name} {i}" for i in each] for name, each in said.items()}))
+    assert find_copies(table, ["nationality"], ["sex", "age", "job", "hired", *said]) is None
+
+
 def test_copies_in_a_sample_of_rows(rng, monkeypatch):
     monkeypatch.setattr(positions, "__defaults__", (2_000,))
     table = read_table(log(rng, 5).drop("user_id"))

@@ -103,8 +103,7 @@ class Suspicions:
         """Rows that look like the same people; not looked for where a column says who they are, or seems to."""
         if self.repetitions or self.declared.person or self.declared.counts:
             return None
-        names = [n for n in self.roles.compared if n not in self.kept_out]
-        return find_copies(self.table, self.roles.protected, names)
+        return find_copies(self.table, self.roles.protected, self.roles.compared)
 
     @cached_property
     def kept_out(self) -> Mapping[str, str]:
@@ -121,7 +120,7 @@ class Suspicions:
         if self.repetitions and not self.declared.person:
             yield _repetition_words(self.repetitions, promise)
         if (copies := self.copies) is not None:
-            yield _copies_words(copies, promise)
+            yield _copies_words(copies, self.table.n_rows, promise)
         if self.weights and not (self.declared.weights or self.declared.counts):
             yield _weights_words(self.weights)
 
@@ -141,10 +140,11 @@ def _repetition_words(found: tuple[Repetition, ...], promise: str) -> str:
     )
 
 
-def _copies_words(found: Copies, promise: str) -> str:
+def _copies_words(found: Copies, n_rows: int, promise: str) -> str:
+    some = "" if found.of == n_rows else "a sample of "
     return (
-        f"{count(found.rows)} of {count(found.of)} rows agree with another one in {_listed(found.columns)}, far more "
-        f"than chance gives. If they are the same people, add a column that names them and say "
+        f"{count(found.rows)} of {some}{count(found.of)} rows agree with another one in {_listed(found.columns)}, far "
+        f"more than chance gives. If they are the same people, add a column that names them and say "
         f"{_option('person', 'COLUMN')}; until then the {promise} does not hold."
     )
 

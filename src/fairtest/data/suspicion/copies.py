@@ -212,9 +212,9 @@ class _Crowd:
     def is_many(self, share: float) -> bool:
         """Whether there are enough copies to matter, and not so many that groups are meant; of a share of all rows.
 
-        Of a person's other rows only that share was looked at too.
+        Of a person's other rows only that share was looked at too. Where most rows are the same, too little is left.
         """
         rows, pairs = max(int(self.sizes.sum()), 1), _pairs(self.sizes)
         copied = self.sizes[self.sizes > 1].sum() / rows
         enough = self.sizes.size >= FEWEST_GROUPS and pairs >= FEWEST_PAIRS and copied >= SHARE * share
-        return bool(enough and 2 * pairs / rows / share <= MOST_COPIES)
+        return bool(enough and self.commonest <= rows and 2 * pairs / rows / share <= MOST_COPIES)
