@@ -244,10 +244,11 @@ def test_people_who_are_alike_are_no_copies(rng):
 
 
 def test_a_flag_for_each_value_is_one_attribute(rng):
-    jobs, towns = rng.integers(0, 12, ROWS), rng.integers(0, 30, ROWS)
-    flags = {f"job {i}": jobs == i for i in range(12)} | {f"town {i}": towns == i for i in range(30)}
-    frame = {"sex": rng.choice(["f", "m"], ROWS), **flags, "hired": rng.integers(0, 2, ROWS)}
-    assert find_copies(read_table(frame), ["sex"], [*flags, "hired"]) is None
+    """Each flag follows from the others of its set; the sets do not follow from each other."""
+    sets = {"race": 5, "job": 12, "town": 30}
+    drawn = {name: rng.integers(0, number, ROWS) for name, number in sets.items()}
+    flags = {f"{name} {i}": drawn[name] == i for name, number in sets.items() for i in range(number)}
+    assert find_copies(read_table(flags), ["race 0"], list(flags)) is None
 
 
 def test_rows_that_nobody_filled_in_are_no_copies(rng):
@@ -259,10 +260,23 @@ def test_rows_that_nobody_filled_in_are_no_copies(rng):
     assert find_copies(read_table(empty), ["sex"], ["race", "age", "city", "deposit", "hour", "hired"]) is None
 
 
+def test_rows_of_a_person_that_are_never_the_same(rng):
+    """No two rows agree in everything, as in a panel of months: what tells months apart is left aside, not people."""
+    frame = log(rng, 5).with_columns(month=pl.int_range(pl.len()).over("user_id"))
+    made = find_copies(read_table(frame.drop("user_id", "city", "race")), ["sex"], ["age", "deposit", "month", "hired"])
+    assert (made.columns, made.rows) == (("sex", "age", "deposit"), ROWS)
+
+
+def test_missing_values_of_a_person_are_missing_in_all_of_their_rows(rng):
+    frame = log(rng, 5).with_columns(city=pl.when(pl.col("user_id") % 3 > 0).then("city")).drop("user_id")
+    made = find_copies(read_table(frame), ["sex"], ["race", "age", "city", "deposit", "hour", "hired"])
+    assert (made.columns, made.rows) == (PERSONAL, ROWS)
+
+
 def test_places_are_no_copies_of_people(rng):
-    """Three columns of a place are the same for all who live there, and those who live there are not."""
+    """What is known of a place is the same for all who live there, and those who live there are not."""
     at = rng.integers(0, 700, ROWS)
-    place = {"zip": 10_000 + at, "north": rng.normal(size=700)[at], "east": rng.normal(size=700)[at]}
+    place = {name: rng.normal(size=700)[at] for name in ("north", "east", "height", "rain", "rent")}
     table = read_table(people(rng, **place))
     assert find_copies(table, ["sex"], ["age", "job", "hired", *place]) is None
 
@@ -276,9 +290,10 @@ def test_where_people_come_from_is_not_who_they_are(rng):
     assert find_copies(table, ["nationality"], ["sex", "age", "job", "hired", *said]) is None
 
 
-def test_copies_in_a_sample_of_rows(rng, monkeypatch):
+@pytest.mark.parametrize("rows_each", [2, 5])
+def test_copies_in_a_sample_of_rows(rng, monkeypatch, rows_each):
     monkeypatch.setattr(positions, "__defaults__", (2_000,))
-    table = read_table(log(rng, 5).drop("user_id"))
+    table = read_table(log(rng, rows_each).drop("user_id"))
     made = find_copies(table, ["sex"], ["race", "age", "city", "deposit", "hour", "hired"])
     assert made.columns == PERSONAL
     assert made.of < 2_001

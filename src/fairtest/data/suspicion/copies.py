@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.fingerprint import MISSING, mix_bits
+from fairtest.data.fingerprint import mix_bits
 from fairtest.data.suspicion.samples import keys_at, positions
 from fairtest.types import Kind
 
@@ -36,7 +36,7 @@ ODDS = 10.0
 
 In tables of one row a person it is about 1 to 2 (Adult: 1.8; stays in hospital, one a patient: 1.6).
 """
-FEWEST_GROUPS = 100
+FEWEST_GROUPS = 30
 FEWEST_PAIRS = 30
 SHARE = 0.3
 """The share of rows that have a copy, at least: fewer hardly change what a test says."""
@@ -123,10 +123,9 @@ def _attributes(table: Table, names: Sequence[str], rows: NDArray[np.intp]) -> I
 
 
 def _hash(name: str, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a hash of each row's value in a column; a missing value agrees with no other."""
-    own = mix_bits(np.arange(1, keys.size + 1, dtype=np.uint64))
+    """Return a hash of each row's value in a column; a missing value is one like any other."""
     salt = np.frombuffer(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), dtype="<u8")
-    return mix_bits(np.where(keys == MISSING, own, keys) ^ salt)
+    return mix_bits(keys ^ salt)
 
 
 def _exclusive_sets(flags: BoolArray) -> list[list[int]]:
