@@ -108,6 +108,9 @@ def test_what_is_declared_is_not_suspected(log, declared, said):
     source = ft.DataSource(log)
     vars(source).update(declared)
     assert ft.Testing(source, "sex", "hired").warnings == said
+    about = " ".join(ft.inspect(source).notes)
+    assert ("user_id repeats" in about, "sampling weight" in about) == (PERSON in said, WEIGHT in said)
+    assert declared.get("person") not in ft.Testing(source, "sex", "hired").suspicions.kept_out
     rows = ft.DataSource(log.drop("user_id", "fnlwgt"))
     vars(rows).update({"person": "city", "counts": None} if "person" in declared else {"counts": "age"})
     assert ft.Testing(rows, "sex", "hired").warnings == ()

@@ -191,7 +191,8 @@ class _Crowd:
     def find_least_telling(self) -> tuple[_Attribute, float]:
         """Return the attribute that says least about copies, and the ratio of its odds to agree to those of chance.
 
-        Where no rows agree at all, it is the one without which most do; or the most varied, if there is none such.
+        Where no rows agree at all, it is the one in which most should by chance, of those that agree in all else; or
+        the most varied, if there are none such.
         """
         pairs = _pairs(self.sizes)
         ratios = []
@@ -199,7 +200,7 @@ class _Crowd:
             _, sizes = np.unique((self.total - each.hashes)[self.kept], return_counts=True)
             differing = _pairs(sizes) - pairs
             chance = max(each.chance, 1e-12) / (1 - each.chance)
-            ratios.append((pairs / max(differing, 0.5) / chance, -differing, each.chance))
+            ratios.append((pairs / max(differing, 0.5) / chance, -differing * each.chance, each.chance))
         least = min(range(len(ratios)), key=lambda i: ratios[i])
         return self.attributes[least], ratios[least][0]
 
