@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from fairtest.data.fingerprint import GOLDEN, MISSING, mix_bits, number_bits
 from fairtest.data.streaming.blocks import take_rows
@@ -188,11 +189,11 @@ def count_values(column: Column, n_rows: int, most: int = COUNTED) -> int:
     passes = -(-n_rows // most)
     number = 0
     for each in range(passes):
-        kept: list[NDArray[np.uint64]] = []
+        kept: list[pl.Series] = []
         for _, keys in _key_blocks(column):
             known = keys[keys != MISSING]
             if passes > 1:
                 known = known[mix_bits(known + GOLDEN) % np.uint64(passes) == each]
-            kept.append(np.unique(known))
-        number += int(np.unique(np.concatenate(kept)).size)
+            kept.append(pl.Series(known).unique())
+        number += pl.concat(kept).n_unique()
     return number
