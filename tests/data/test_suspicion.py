@@ -286,8 +286,16 @@ def test_where_people_come_from_is_not_who_they_are(rng):
     home = np.where(rng.random(ROWS) < 0.8, 0, rng.integers(1, 200, ROWS))
     moved = np.where(rng.random(ROWS) < 0.03, rng.integers(0, 200, ROWS), home)
     said = {"nationality": home, "born_in": moved, "passport": home * 3, "speaks": np.where(home, home + 5, 0)}
-    table = read_table(people(rng, **{name: [f"{name} {i}" for i in each] for name, each in said.items()}))
-    assert find_copies(table, ["nationality"], ["sex", "age", "job", "hired", *said]) is None
+    table = read_table({name: [f"{name} {i}" for i in each] for name, each in said.items()})
+    assert find_copies(table, ["nationality"], list(said)) is None
+
+
+@pytest.mark.parametrize(("number", "rows"), [(25, 400), (50, ROWS)])
+def test_a_few_kinds_are_no_people(rng, number, rows):
+    """Of 25 too few to tell; of 50 too many of each."""
+    kinds = rng.integers(0, number, rows)
+    table = read_table({name: [f"{name} {i}" for i in kinds] for name in ("car", "maker", "price", "colour")})
+    assert find_copies(table, ["car"], ["maker", "price", "colour"]) is None
 
 
 @pytest.mark.parametrize("rows_each", [2, 5])
