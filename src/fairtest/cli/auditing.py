@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections import Counter
 from dataclasses import fields
 from itertools import islice
@@ -53,7 +54,11 @@ def audit_file(
         options = {**options, "preset": people.preset}
         _note_kinds(status, source)
         made = investigation(source, **question, **own)
-        ft.train([made], **_plan_options(TrainingPlan, options), progress=status)
+        for sentence in made.warnings:
+            status.warn(sentence)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ft.FairTestWarning)  # it was said above
+            ft.train([made], **_plan_options(TrainingPlan, options), progress=status)
         if not options["train_only"]:
             people.prepare_workspace()
             ft.test([made], **_plan_options(TestingPlan, options), progress=status)

@@ -12,6 +12,7 @@ from fairtest.exceptions import InputError, UsageError, argument, setting, the
 from fairtest.investigations.column_notes import column_note
 from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
+from fairtest.investigations.suspicions import Declared, Roles, Suspicions
 from fairtest.metrics.choice import BUILT_IN, fitting_metric
 from fairtest.metrics.registry import Metric
 from fairtest.model.names import Names
@@ -69,6 +70,7 @@ class Investigation(ABC):
         self._check_roles()
         self.explanatory = (*self.implied, *self.explanatory)
         self.strata = strata_variable(source, self.explanatory)
+        self.suspicions = Suspicions(source.table, self._roles(), Declared.of(source))
         self.questions = self._questions(metrics)
         self.named = not source.budget.shown
         self.answered = False
@@ -136,8 +138,25 @@ class Investigation(ABC):
     def contexts_for(self, protected: Variable) -> tuple[str, ...]:
         """Return the columns that may cut contexts when asking about a protected attribute."""
         taken = {*protected.columns, *self.outputs, *self.explanatory, *self.exclude, *self.source.not_attributes}
-        names = self.source.table.columns if self.contextual is None else self.contextual
+        names = self.contextual
+        if names is None:
+            names = tuple(n for n in self.source.table.columns if n not in self.suspicions.kept_out)
         return tuple(n for n in names if n not in taken and self.source.table[n].kind is not Kind.IDENTIFIER)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against one row a person, all of them alike: in sentences, for the first lines of a report."""
+        return self.suspicions.sentences(round(1 - self.source.conf, 15))
+
+    def _roles(self) -> Roles:
+        """Return which columns have a role, for whoever looks for people and weights among the others."""
+        protected = tuple(dict.fromkeys(name for group in self.groups for name in group))
+        given = self.outputs.union(self.explanatory)
+        decided = frozenset(self.exclude).union(self.contextual or ())
+        names = self.source.table.columns if self.contextual is None else self.contextual
+        usable = (n for n in names if n not in self.exclude and self.source.table[n].kind is not Kind.IDENTIFIER)
+        outputs = () if self.label_settings else self.outputs
+        return Roles(protected, given, decided, tuple(dict.fromkeys((*usable, *self.explanatory, *sorted(outputs)))))
 
     def conditioned_on(self, names: tuple[str, ...]) -> Investigation:
         """Return the same investigation, untrained, with these explanatory attributes beside those it has."""

@@ -39,6 +39,8 @@ def _role_of(investigation: Investigation, column: Column) -> tuple[str, str]:
         return "left out", "excluded by the user"
     if investigation.contextual is not None and name not in investigation.contextual:
         return "left out", "not among the contextual attributes named"
+    if investigation.contextual is None and name in investigation.suspicions.kept_out:
+        return "left out", investigation.suspicions.kept_out[name]
     if column.constant and not column.missing:
         return "left out", "constant"
     if len(column.levels) > MOST_LEVELS:

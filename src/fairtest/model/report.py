@@ -298,6 +298,8 @@ class Report:
         One entry for each protected attribute, in the order given.
     family
         All hypotheses tested on the same set, those of other investigations of the batch included; 0 for just ours.
+    warnings
+        What speaks against what the report promises, in sentences that come first: people who may have several rows.
     notes
         Remarks about the whole run, in words.
     repeat
@@ -333,6 +335,7 @@ class Report:
     explains: tuple[int, int] | None = None
     names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def measured(self) -> str:

@@ -14,6 +14,7 @@ from fairtest.data.source import MEMORY, DataSource
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
+from fairtest.investigations.suspicions import Declared, Roles, Suspicions
 from fairtest.metrics.choice import default_metric
 from fairtest.reporting.inspection import InspectedColumn, Inspection, Pair, words_of
 from fairtest.types import Kind
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MEANT_AS_MISSING = frozenset(["?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "#n/a"])
 FEW_PEOPLE = 1000
 FEW_IN_GROUP = 30
+LEVEL = 0.05
+"""The chance of a fluke that a report promises unless the user says otherwise."""
 
 
 def inspect(
@@ -56,6 +59,9 @@ def inspect(
     people = _count_people(table, {role: column for column, role in said.items()})
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
     roles |= {column: Suggestion("left out", f"says what rows are: {role}") for column, role in said.items()}
+    suspicions = _suspicions(table, roles, Declared(**{role: column for column, role in said.items()}))
+    for name, why in suspicions.kept_out.items():
+        roles[name] = Suggestion("left out", why)
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
@@ -66,7 +72,7 @@ def inspect(
         people,
         columns,
         tuple(_pairs(table, named["protected"], named["output"])),
-        tuple(_notes(table, named)),
+        (*suspicions.sentences(LEVEL), *_notes(table, named)),
         _command(path, table, named),
     )
 
@@ -113,6 +119,14 @@ def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) ->
                 roles[name] = Suggestion("contextual", "")
         roles |= {part: Suggestion(role, "as named") for part in parts}
     return roles
+
+
+def _suspicions(table: Table, roles: Mapping[str, Suggestion], declared: Declared) -> Suspicions:
+    """Return what speaks against one row a person; columns whose names suggest a role are taken to have it."""
+    named = {role: tuple(n for n, s in roles.items() if s.role == role) for role in ("protected", "output", "truth")}
+    given = frozenset((*named["output"], *named["truth"]))
+    compared = tuple(n for n, column in table.columns.items() if column.kind is not Kind.IDENTIFIER)
+    return Suspicions(table, Roles(named["protected"], given, frozenset(), compared), declared)
 
 
 def _inspected(column: Column, suggestion: Suggestion) -> InspectedColumn:

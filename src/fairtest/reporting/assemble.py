@@ -58,6 +58,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         ),
         family=results.family,
         notes=results.notes,
+        warnings=investigation.warnings,
         reuse=results.test.reuse,
         errors=investigation.error_note,
         labels=investigation.label_settings,

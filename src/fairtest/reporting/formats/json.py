@@ -39,6 +39,7 @@ def as_dict(report: Report) -> dict[str, Any]:
     made = {
         "schema": SCHEMA,
         "fairtest": report.version,
+        **({"warnings": report.warnings} if report.warnings else {}),
         "data": {key: value for key, value in asdict(report.data).items() if key != "design" or value is not None},
         "settings": {name: settings[name] for name in _SETTINGS_FIRST} | settings,
         **({} if report.reuse is None else {"reuse": _reuse(report, report.reuse)}),

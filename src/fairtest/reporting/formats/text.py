@@ -71,6 +71,9 @@ class _TextWriter:
         outline = self.outline
         yield from map(self.ink.soft, self.wrap(outline.eyebrow))
         yield ""
+        for warning in outline.warnings:
+            yield from map(self.ink.strong, self.wrap(f"Warning: {warning}", rest="         "))
+            yield ""
         yield from self.heading(f"{outline.headline}.")
         yield ""
         yield from self.wrap(outline.how_sure)
