@@ -54,6 +54,7 @@ def found_anything(report: Report) -> bool:
     return bool(report.findings) or any(a.population.significant for a in report.attributes)
 
 
+@pytest.mark.filterwarnings("ignore:user repeats")
 def test_noise_with_several_rows_a_person() -> None:
     """Without ``person=`` most of these tables give findings, with it at most one in ten does by bad luck."""
     tables = [log_of(seed, people=700, rows=6) for seed in range(10)]
@@ -117,6 +118,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:user repeats")
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: " ".join(map(str, q.values())) or "plain")
 @pytest.mark.parametrize("design", DESIGNS, ids="+".join)
 def test_engines_agree_to_the_last_byte(tmp_path: Path, design: dict[str, str], question: dict[str, Any]) -> None:

@@ -101,12 +101,10 @@ def test_whole_rows_twice_are_copies_and_a_weight_helps_to_see_it():
         ({"person": "user_id"}, (WEIGHT,)),
         ({"weights": "fnlwgt"}, (PERSON,)),
         ({"person": "user_id", "weights": "fnlwgt"}, ()),
-        ({"person": "sex"}, (WEIGHT,)),
     ],
 )
 def test_what_is_declared_is_not_suspected(log, declared, said):
-    source = ft.DataSource(log)
-    vars(source).update(declared)
+    source = ft.DataSource(log, **declared)
     assert ft.Testing(source, "sex", "hired").warnings == said
     about = " ".join(ft.inspect(source).notes)
     assert ("user_id repeats" in about, "sampling weight" in about) == (PERSON in said, WEIGHT in said)

@@ -31,7 +31,8 @@ EVER_WRITTEN = {
     "elsewhere": "size effect interval",
     "errors": "truth error notion measured subject meaning positive among",
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
-    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed",
+    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed "
+    "rows weight",
     "group": "name size mean deviation quantiles whiskers beyond at",
     "groups": "measured by rows line weight",
     "label-settings": "number top_k min_people separator",

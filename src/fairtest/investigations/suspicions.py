@@ -39,7 +39,7 @@ class Declared:
     @classmethod
     def of(cls, source: DataSource) -> Declared:
         """Return what was said of a source."""
-        return cls(**{name: getattr(source, name, None) for name in cls.names()})
+        return cls(source.person, source.weights, source.counts)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
