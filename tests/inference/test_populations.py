@@ -30,13 +30,13 @@ class TestRecycling:
     def test_the_formula(self):
         known = with_p(0.01, 0.03)
         p = np.array([1e-4, 0.02, 0.04, 0.6, np.nan])
-        assert known.recycled(p) == pytest.approx([2e-4, 0.03, 0.04, 0.6, np.nan], nan_ok=True)
-        assert with_p(0.9).recycled(p) == pytest.approx([2e-4, 0.04, 0.08, 0.9, np.nan], nan_ok=True)
-        assert with_p(0.9, share=0.2).recycled(p) == pytest.approx([1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True)
+        assert known.recycle_contexts(p) == pytest.approx([2e-4, 0.03, 0.04, 0.6, np.nan], nan_ok=True)
+        assert with_p(0.9).recycle_contexts(p) == pytest.approx([2e-4, 0.04, 0.08, 0.9, np.nan], nan_ok=True)
+        assert with_p(0.9, share=0.2).recycle_contexts(p) == pytest.approx([1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True)
 
     def test_without_populations_nothing_changes(self):
         p = np.array([0.01, 0.5, np.nan])
-        assert Populations((), 0.5).recycled(p) is p
+        assert Populations((), 0.5).recycle_contexts(p) is p
         assert Populations((), 0.5).left_for_contexts(LEVEL) == LEVEL
 
     def test_a_population_that_cannot_be_tested_is_not_confirmed(self):
@@ -51,7 +51,7 @@ class TestRecycling:
     )
     def test_it_decides_as_the_level_that_is_left_would(self, populations, contexts, share):
         known, p = with_p(*populations, share=share), np.array(contexts)
-        recycled = known.recycled(p)
+        recycled = known.recycle_contexts(p)
         assert ((recycled >= p) & (recycled <= 1)).all()
         left = known.left_for_contexts(LEVEL)
         clear = np.abs(p - left) > 1e-9  # divisions round
@@ -62,9 +62,9 @@ class TestRecycling:
     def test_it_never_falls_when_anything_rises(self, population, more, context, higher):
         population, more = sorted((population, more))
         context, higher = sorted((context, higher))
-        at = with_p(population).recycled(np.array([context]))[0]
-        assert with_p(more).recycled(np.array([context]))[0] >= at
-        assert with_p(population).recycled(np.array([higher]))[0] >= at
+        at = with_p(population).recycle_contexts(np.array([context]))[0]
+        assert with_p(more).recycle_contexts(np.array([context]))[0] >= at
+        assert with_p(population).recycle_contexts(np.array([higher]))[0] >= at
 
 
 def make_people(n: int = 3000, seed: int = 3) -> pl.DataFrame:
