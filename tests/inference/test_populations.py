@@ -32,7 +32,9 @@ class TestRecycling:
         p = np.array([1e-4, 0.02, 0.04, 0.6, np.nan])
         assert known.recycle_contexts(p) == pytest.approx([2e-4, 0.03, 0.04, 0.6, np.nan], nan_ok=True)
         assert with_p(0.9).recycle_contexts(p) == pytest.approx([2e-4, 0.04, 0.08, 0.9, np.nan], nan_ok=True)
-        assert with_p(0.9, share=0.2).recycle_contexts(p) == pytest.approx([1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True)
+        assert with_p(0.9, share=0.2).recycle_contexts(p) == pytest.approx(
+            [1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True
+        )
 
     def test_without_populations_nothing_changes(self):
         p = np.array([0.01, 0.5, np.nan])

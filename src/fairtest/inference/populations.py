@@ -152,8 +152,8 @@ def _with_strata(populations: Populations, batches: Sequence[Batch], settings: T
             members.append(make_member(strata, smallest, here, asked.everybody(), asked.n_strata))
     corrected = [populations.recycle_strata(p) for p in _correct_by_holm(members, level, settings)]
     certain = STRATA_SHARE * (1 - populations.share) * settings.level
-    for i, strata in zip(places, _estimate(members, corrected, certain, settings), strict=True):
-        answers[i] = replace(answers[i], strata=strata)
+    for i, estimates in zip(places, _estimate(members, corrected, certain, settings), strict=True):
+        answers[i] = replace(answers[i], strata=estimates)
     return replace(populations, answers=tuple(answers))
 
 
