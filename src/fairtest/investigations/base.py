@@ -71,7 +71,6 @@ class Investigation(ABC):
         self.strata = strata_variable(source, self.explanatory)
         self.questions = self._questions(metrics)
         self.named = not source.budget.shown
-        self.answered = False
         self.training: Training | None = None
         self.results: Results | None = None
 
