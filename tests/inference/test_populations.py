@@ -60,6 +60,18 @@ class TestRecycling:
         assert np.array_equal((recycled <= LEVEL)[clear], (p <= left)[clear])
         assert left == (LEVEL if max(populations) <= LEVEL else (1 - share) * LEVEL)
 
+    @pytest.mark.parametrize(("strata_share", "contexts_share"), [(0.0, 1.0), (0.2, 0.8), (1.0, 1.0)])
+    def test_what_is_left_is_divided_between_strata_and_contexts(self, strata_share, contexts_share):
+        p = np.array([1e-4, 0.004])
+        for largest, left in ((0.01, LEVEL), (0.9, LEVEL / 2)):
+            known = Populations(with_p(largest).answers, 0.5, strata_share)
+            assert known.left_for_contexts(LEVEL) == pytest.approx(contexts_share * left)
+            assert known.left_for_strata(LEVEL) == pytest.approx(strata_share * left)
+            assert known.certain_for_contexts(LEVEL) == pytest.approx(contexts_share * LEVEL / 2)
+            assert known.recycle_contexts(p) == pytest.approx(with_p(largest).recycle_contexts(p / contexts_share))
+            if strata_share:
+                assert known.recycle_strata(p) == pytest.approx(with_p(largest).recycle_contexts(p / strata_share))
+
     @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
     def test_it_never_falls_when_anything_rises(self, population, more, context, higher):
         population, more = sorted((population, more))

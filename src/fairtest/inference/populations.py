@@ -53,7 +53,7 @@ class Populations:
     share
         Their share of the level of the set.
     strata_share
-        Which part of what they leave is for their strata; 0 where they have none.
+        Which part of what they leave is for their strata; 0 where they have none, 1 where there can be no contexts.
     """
 
     answers: tuple[Population, ...]
@@ -69,9 +69,14 @@ class Populations:
         """The largest of their corrected p-values; 0 where there are none."""
         return float(max((np.nan_to_num(a.estimates.p[0], nan=1.0) for a in self.answers), default=0.0))
 
+    @property
+    def contexts_share(self) -> float:
+        """Which part of what populations leave is for contexts; where there can be none, nobody uses it."""
+        return 1 - self.strata_share if self.strata_share < 1 else 1.0
+
     def left_for_contexts(self, level: float) -> float:
         """Return the level that is left for contexts."""
-        return (1 - self.strata_share) * self._left(level)
+        return self.contexts_share * self._left(level)
 
     def left_for_strata(self, level: float) -> float:
         """Return the level that is left for the strata of populations."""
@@ -82,11 +87,11 @@ class Populations:
 
     def certain_for_contexts(self, level: float) -> float:
         """Return the level that contexts have whether or not populations are confirmed."""
-        return (1 - self.strata_share) * (1 - self.share) * level if self.answers else level
+        return self.contexts_share * (1 - self.share) * level if self.answers else level
 
     def recycle_contexts(self, p: FloatArray) -> FloatArray:
         """Return the p-values of contexts, corrected among them, as they are compared with the level of the set."""
-        return self._recycle(p, 1 - self.strata_share)
+        return self._recycle(p, self.contexts_share)
 
     def recycle_strata(self, p: FloatArray) -> FloatArray:
         """Return the p-values of strata, corrected among them, as they are compared with the level of the set."""
@@ -129,18 +134,22 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
         for a, batch, estimates in zip(own, batches, _estimate(members, corrected, level, settings), strict=True)
     ]
     populations = Populations(tuple(answers), share)
-    return _with_strata(populations, batches, settings)
+    # fixed beforehand, and so the same whatever training proposes
+    contextual = any(a.question.contextual for a in asked)
+    return _with_strata(populations, batches, settings, STRATA_SHARE if contextual else 1.0)
 
 
 test_populations.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
-def _with_strata(populations: Populations, batches: Sequence[Batch], settings: TestSettings) -> Populations:
+def _with_strata(
+    populations: Populations, batches: Sequence[Batch], settings: TestSettings, share: float
+) -> Populations:
     """Return populations with the answers about their strata, on the same people."""
     places = [i for i, answer in enumerate(populations.answers) if answer.asked.target.strata is not None]
     if not places:
         return populations
-    populations = replace(populations, strata_share=STRATA_SHARE)
+    populations = replace(populations, strata_share=share)
     answers = list(populations.answers)
     level = populations.left_for_strata(settings.level)
     smallest = level / sum(answers[i].asked.n_strata for i in places)
@@ -151,7 +160,7 @@ def _with_strata(populations: Populations, batches: Sequence[Batch], settings: T
             strata, here = stratum_batch(batches[i], asked), settings.for_set(asked.population_set)
             members.append(make_member(strata, smallest, here, asked.everybody(), asked.n_strata))
     corrected = [populations.recycle_strata(p) for p in _correct_by_holm(members, level, settings)]
-    certain = STRATA_SHARE * (1 - populations.share) * settings.level
+    certain = share * (1 - populations.share) * settings.level
     for i, estimates in zip(places, _estimate(members, corrected, certain, settings), strict=True):
         answers[i] = replace(answers[i], strata=estimates)
     return replace(populations, answers=tuple(answers))

@@ -133,9 +133,11 @@ def _strata_words(report: Report) -> str:
     if not report.explanatory:
         return ""
     given = join_words([report.names.column(name) for name in report.explanatory])
+    groups = any(column.role == "contextual" for column in report.data.columns)
+    part = f"{per_cent(STRATA_SHARE)} of what" if groups else "what"
     return (
-        f"Everybody by {given} was tested on the same people; {per_cent(STRATA_SHARE)} of what the whole population "
-        "leaves of the level is kept for that. "
+        f"Everybody by {given} was tested on the same people; {part} the whole population leaves of the level is kept "
+        "for that. "
     )
 
 
