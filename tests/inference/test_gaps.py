@@ -124,16 +124,16 @@ class TestGates:
     def test_without_several_groups_it_is_holm_and_recycling(self):
         p = np.array([0.01, 0.04, np.nan, 0.03])
         assert adjust_populations(p, np.zeros(4, dtype=bool)) == pytest.approx([0.03, 0.06, np.nan, 0.06], nan_ok=True)
-        gates = Gates.of(0.5, [0.01, 0.02], [None, None], 2)
+        gates = Gates.of(0.5, [0.01, 0.02], [None, None])
         contexts = np.array([0.001, 0.04, np.nan])
         assert gates.pass_on(contexts) == pytest.approx([0.002, 0.04, np.nan], nan_ok=True)
         assert gates.level_for_contexts(0.05) == 0.05
 
     def test_a_population_of_several_groups_keeps_its_level_until_its_gaps_are_rejected(self):
-        kept = Gates.of(0.5, [0.001], [np.array([0.001, 0.4])], 1)
+        kept = Gates.of(0.5, [0.001], [np.array([0.001, 0.4])])
         assert kept.level_for_contexts(0.05) == pytest.approx(0.025)
         assert kept.pass_on(np.array([0.04])) == pytest.approx([0.08])
-        passed = Gates.of(0.5, [0.001], [np.array([0.001, 0.01])], 1)
+        passed = Gates.of(0.5, [0.001], [np.array([0.001, 0.01])])
         assert passed.level_for_contexts(0.05) == 0.05
         assert passed.pass_on(np.array([0.04])) == pytest.approx([0.04])
 
@@ -142,7 +142,7 @@ class TestGates:
         for _ in range(200):
             m, share = int(rng.integers(1, 5)), float(rng.uniform(0.1, 0.9))
             keeps = rng.random(m) < 0.5
-            gates = Gates.of(share, [0.0] * m, [np.array([1.0]) if k else None for k in keeps], m)
+            gates = Gates.of(share, [0.0] * m, [np.array([1.0]) if k else None for k in keeps])
             assert gates.level_for_contexts(0.05) + 0.05 * share * keeps.sum() / m == pytest.approx(0.05)
 
     def test_holm_counts_what_is_undefined(self):

@@ -30,6 +30,7 @@ from fairtest.model.report import (
     AttributeReport,
     ColumnNote,
     DataInfo,
+    DesignInfo,
     ErrorNote,
     LabelSettings,
     Report,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 TAGS: Mapping[str, type] = {
     "report": Report,
     "data": DataInfo,
+    "design": DesignInfo,
     "column": ColumnNote,
     "settings": Settings,
     "label-settings": LabelSettings,

@@ -86,11 +86,11 @@ class Gates:
     gaps: float
 
     @classmethod
-    def of(cls, share: float, populations: Sequence[float], gaps: Sequence[FloatArray | None], members: int) -> Gates:
+    def of(cls, share: float, populations: Sequence[float], gaps: Sequence[FloatArray | None]) -> Gates:
         """Return the gates from corrected p-values; ``gaps`` has None for a population of two groups."""
         largest = max((1.0 if np.isnan(p) else p for p in populations), default=0.0)
         own = [1.0 if np.isnan(p).any() else float(p.max(initial=0.0)) for p in gaps if p is not None]
-        keepers = sum(p is not None for p in gaps)
+        keepers, members = sum(p is not None for p in gaps), sum(not np.isnan(p) for p in populations)
         return cls(share, share * keepers / max(members, 1), largest, max([largest, *own]))
 
     def level_for_contexts(self, level: float) -> float:
