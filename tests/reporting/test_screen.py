@@ -65,6 +65,12 @@ def test_before_and_after_is_a_small_table():
     assert "* department = A" not in text
 
 
+def test_warnings_come_before_the_answer():
+    report = dataclasses.replace(build.income_report(), warnings=("These rows may not be people.",))
+    text = render_screen(report)
+    assert text.index("Warning: These rows may not be people.") < text.index("19 points less often")
+
+
 def test_printing_a_report_shows_the_screen_and_to_text_everything():
     report = build.income_report()
     assert str(report) == render_screen(report)

@@ -45,6 +45,9 @@ class ScreenWriter(LineWriter):
         outline = self.outline
         yield from map(self.ink.soft, self.wrap(outline.eyebrow))
         yield ""
+        for warning in outline.warnings:
+            yield from self.heading(f"Warning: {warning}", rest="         ")
+            yield ""
         for answer in (*outline.everybody, *outline.beyond):
             yield from self.heading(f"{answer}.")
         for entry in outline.attributes[:MOST_PICTURES]:
