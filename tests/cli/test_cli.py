@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from calling import Run, fairtest
+from click.testing import CliRunner
 
 import fairtest as ft
 from fairtest.cli.arguments import parse_metrics, parse_orders, parse_pairs
@@ -636,3 +637,19 @@ class TestSizes:
         asked = json.loads((tmp_path / "r.json").read_text())["investigations"][0]["protected"][0]
         assert asked["discovered"] == 1
         assert fairtest("test", people, "-p", "sex", "-o", "hired", "--overall-only", "-x", "race").code == 2
+
+
+class TestRoughEdges:
+    """A CSV on stdin, and the folder one is in."""
+
+    def test_a_csv_on_stdin(self, people: Path) -> None:
+        run = CliRunner().invoke(
+            cli, ["test", "-", "-p", "sex", "-o", "hired", "--overall-only"], input=people.read_bytes()
+        )
+        assert run.exit_code == 0
+        assert "stdin.csv · 2,000 people" in run.output
+
+    def test_the_folder_one_is_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        run = fairtest("test", ".", "-p", "sex", "-o", "hired")
+        assert (run.code, "no Parquet files" in run.err) == (2, True)

@@ -24,7 +24,7 @@ from fairtest.cli.arguments import (
 from fairtest.cli.config import config_in_use, config_text
 from fairtest.cli.options import DIVIDING, SOURCE, WORDS
 from fairtest.cli.outputs import OUTPUTS, Outputs
-from fairtest.cli.people import People
+from fairtest.cli.people import People, read_stdin
 from fairtest.cli.progress import StatusLine
 from fairtest.model.plans import TestingPlan, TrainingPlan
 
@@ -43,6 +43,7 @@ def audit_file(
 ) -> None:
     """Put the question of a command to a file; ``own`` are the arguments only its kind of investigation has."""
     outputs = Outputs.of(options)
+    data = read_stdin(ctx, data)
     _check(data, options, outputs)
     question, about = _investigation_options(options), source_options(options)
     if handle_config(ctx):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -166,6 +169,16 @@ class People:
             click.echo(text, err=True)
 
 
+def read_stdin(ctx: click.Context, data: str) -> str:
+    """Return the data; ``-`` is a CSV from stdin, which is put into a file for as long as the command runs."""
+    if data != "-":
+        return data
+    path = Path(ctx.with_resource(TemporaryDirectory(prefix="fairtest-"))) / "stdin.csv"
+    with path.open("wb") as file:
+        copyfileobj(sys.stdin.buffer, file)
+    return str(path)
+
+
 def is_workspace(path: Path) -> bool:
     """Whether a path is the folder of a workspace."""
     from fairtest.workspace import sqlite  # slow to load, and help does without
@@ -187,6 +200,7 @@ def usual_workspace(data: Path) -> Path:
     >>> usual_workspace(Path("audits/people.csv.gz")).as_posix()
     'audits/people.fairtest'
     """
+    data = data if data.name else data.resolve()  # "." has no name
     stem = Path(data.stem) if data.suffix in COMPRESSED else data
     return data.with_name(f"{stem.stem}{SUFFIX}")
 

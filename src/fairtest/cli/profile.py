@@ -19,8 +19,8 @@ from fairtest.cli.options import ERRORS, OUTPUT, ROLES, SEARCH, SOURCE, TEST, WO
 def errors(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Test whether the errors of a prediction fall on some people more than on others, and in which groups.
 
-    DATA is a CSV or Parquet file (.gz and .zst too) or a folder of Parquet files; one row is one person, with what was
-    predicted for them (-o) and what turned out to be true (--truth). The report goes to stdout.
+    DATA is a CSV or Parquet file (.gz and .zst too), '-' (a CSV on stdin) or a folder of Parquet files; one row is one
+    person, with what was predicted for them (-o) and what turned out to be true (--truth). The report goes to stdout.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from fairtest.cli.options import OUTPUT, ROLES, SEARCH, SOURCE, TEST, WORDS
 def test(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Test whether an output is associated with protected attributes, and in which groups.
 
-    DATA is a CSV or Parquet file (.gz and .zst too) or a folder of Parquet files; one row is one person. The report
-    goes to stdout.
+    DATA is a CSV or Parquet file (.gz and .zst too), '-' (a CSV on stdin) or a folder of Parquet files; one row is one
+    person. The report goes to stdout.
 
     Examples
     --------
