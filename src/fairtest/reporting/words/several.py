@@ -27,7 +27,13 @@ def scale_of(comparison: Comparison) -> Scale:
     """Return how gaps are written: in points, or in the unit of the number with as many digits as the means have."""
     if comparison.output is not None:
         return POINTS
-    return replace(AMOUNT, significant=False, decimals=_decimals(comparison))
+    return replace(AMOUNT, significant=False, decimals=_gap_decimals(comparison))
+
+
+def _gap_decimals(comparison: Comparison) -> int:
+    """Return how many decimals gaps have: as their size asks for, but no more than two beyond those of the means."""
+    sizes = [g.gap for g in comparison.gaps if g.gap is not None]
+    return min(decimals_for(sizes), max(_decimals(comparison), 2))
 
 
 def _decimals(comparison: Comparison) -> int:
@@ -66,9 +72,9 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
     before = gap.gap if gap.before is None else gap.before
     assert before is not None
     if comparison.output is None:
-        size, numbers = quantity(abs(before), _decimals(comparison)), [value_words(comparison, v) for v in (a, b)]
+        size, numbers = quantity(abs(before), _gap_decimals(comparison)), [value_words(comparison, v) for v in (a, b)]
         measured = names.column(finding.output)
-        more = _other_numbers(gap, _decimals(comparison))
+        more = _other_numbers(gap, _gap_decimals(comparison))
         if names.average:
             often = "more" if before > 0 else "less"
             start = f"{names.average} {size} {often} on average for {who} than for {reference}"
