@@ -361,6 +361,13 @@ def bend(shape: str, z: Floats) -> Floats:
 
 # Predictions that are fair in the sense that is asked about -----------------------------------------------------------
 
+RISKS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "normal": lambda rng, n: rng.standard_normal(n),
+    "skewed": lambda rng, n: rng.standard_exponential(n) - 1,
+    "even": lambda rng, n: rng.uniform(-np.sqrt(3), np.sqrt(3), n),
+}
+"""How log-odds are spread about their mean, with a variance of 1."""
+
 
 @dataclass(frozen=True)
 class Predicted(World):
@@ -379,6 +386,8 @@ class Predicted(World):
         How far predictions are off, in the same way in every group; 1: not at all.
     base
         The usual log-odds.
+    risks
+        How the log-odds, or means, are spread: ``"normal"``, ``"skewed"`` or ``"even"``.
     """
 
     notion: str = "calibration"
@@ -386,6 +395,7 @@ class Predicted(World):
     form: str = "probability"
     miscalibrated: float = 1.0
     base: float = -1.0
+    risks: str = "normal"
 
     sort = "predicted"
 
@@ -403,6 +413,7 @@ class Predicted(World):
             _one_of(rng, ("probability", "score", "number")),
             _one_of(rng, (1.0, 1.0, 0.5, 2.0)),
             _one_of(rng, (-3.0, -1.0)),
+            _one_of(rng, tuple(RISKS)),
         )
 
     @property
@@ -413,7 +424,7 @@ class Predicted(World):
         """Draw the group, then what the notion lets hang on it, then the rest given that alone."""
         group = self.protected(rng)
         shift = 0.0 if self.notion in ("accuracy", "selection-rate") else self.higher
-        risk = self.base + shift * (group != self.names[0]) + rng.standard_normal(self.n)
+        risk = self.base + shift * (group != self.names[0]) + RISKS[self.risks](rng, self.n)
         predicted, truth = self._pair(risk, rng)
         return pl.DataFrame({"group": group, "predicted": predicted, "truth": truth})
 

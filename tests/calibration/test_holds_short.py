@@ -35,6 +35,34 @@ def test_cells_can_be_run_one_row_at_a_time(suite, capsys, monkeypatch):
     assert "0 of 2 =" in capsys.readouterr().out
 
 
+def test_a_run_that_was_cut_short_goes_on(suite, capsys, monkeypatch, tmp_path):
+    asked = []
+
+    def run(cell, seed, repeat):
+        asked.append((cell.world.words(), repeat))
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(suite.holds.Cell, "run", run)
+    again = ["--runs", "3", "--only", "6", "--counts", str(tmp_path / "counts.json")]
+    assert suite.holds.main(again) == 0
+    assert "Stopped" in capsys.readouterr().out
+    assert [repeat for _, repeat in asked] == [0, 0, 0, 1, 1]
+    suite.holds.main(again)
+    assert [repeat for _, repeat in asked[5:]] == [1, 1, 2, 2, 2]
+    assert "0 of 9 =" in capsys.readouterr().out
+
+
+def test_dear_cells_run_half_as_often(suite, monkeypatch):
+    asked = []
+    monkeypatch.setattr(suite.holds.Cell, "run", lambda cell, seed, repeat: asked.append(cell.dear) or False)
+    suite.holds.main(["--runs", "4"])
+    dear = sum(cell.dear for cell in suite.holds.CELLS)
+    assert asked.count(True) == 2 * dear
+    assert asked.count(False) == 4 * (len(suite.holds.CELLS) - dear)
+
+
 def test_what_reports_too_often_fails(suite, capsys, monkeypatch):
     monkeypatch.setattr(suite.holds.Cell, "run", lambda cell, seed, repeat: repeat < 8)
     assert suite.holds.main(["--runs", "40", "--only", "6"]) == 1

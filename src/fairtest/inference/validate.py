@@ -9,13 +9,13 @@ import numpy as np
 
 from fairtest.exceptions import in_question
 from fairtest.inference.family import (
-    ALL_INTERVALS,
     Estimates,
     count_strata,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
+    wants_intervals,
 )
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
@@ -222,9 +222,7 @@ def _estimates(
         if member.n_strata:
             wanted = np.repeat(wanted, member.n_strata)
         else:
-            with np.errstate(invalid="ignore"):
-                wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
-            wanted[member.populations] = True
+            wanted = wants_intervals(member, p, level)
         here = progress_of_step(progress, number, len(family))
         estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates

@@ -115,4 +115,4 @@ def _people(batch: Batch, i: int) -> Rows:
     return batch.rows(i)
 
 
-RESAMPLING = Procedure(_test, _bounds, _draws, _notes, cautious=False)
+RESAMPLING = Procedure(_test, _bounds, _draws, _notes, cautious=False, bootstraps=True)
