@@ -16,7 +16,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from calibration.designs import designs
+from calibration.designs.grid import designs
 from calibration.levels import evaluate, replicates
 from calibration.page import page
 from calibration.rules import judge, limits, null_runs_hold
@@ -25,7 +25,7 @@ from calibration.runs import ADULT, Tally, adult_runs, adult_settings, null_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from calibration.designs import Design
+    from calibration.designs.base import Design
     from calibration.levels import Cell
     from calibration.runs import Setting
 

@@ -21,12 +21,12 @@ import numpy as np
 
 import fairtest as ft
 from calibration.rules import limits
-from calibration.worlds import any_world, mutated
+from calibration.worlds.choice import any_world, mutated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from calibration.worlds import World
+    from calibration.worlds.base import World
 
 __all__ = ["Search", "Trial", "main", "page"]
 

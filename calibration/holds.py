@@ -23,12 +23,14 @@ from zlib import crc32
 import numpy as np
 
 from calibration.rules import limits
-from calibration.worlds import Explained, Predicted, Unrelated
+from calibration.worlds.explained import Explained
+from calibration.worlds.predicted import Predicted
+from calibration.worlds.unrelated import Unrelated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from calibration.worlds import World
+    from calibration.worlds.base import World
 
 __all__ = ["CELLS", "ROWS", "Cell", "main"]
 

@@ -51,7 +51,8 @@ CELLS = {
 def suite():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT), *sys.path])
-        from calibration import __main__, designs, levels, page, rules, runs
+        from calibration import __main__, levels, page, rules, runs
+        from calibration.designs import grid as designs
 
         yield SimpleNamespace(main=__main__, designs=designs, levels=levels, page=page, rules=rules, runs=runs)
 

@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def suite():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT), *sys.path])
-        from calibration import holds, worlds
+        from calibration import holds
+        from calibration.worlds import base, choice, explained, unrelated
 
-        yield SimpleNamespace(holds=holds, worlds=worlds)
+        yield SimpleNamespace(holds=holds, base=base, choice=choice, explained=explained, unrelated=unrelated)
 
 
 def test_every_row_has_cells(suite):
@@ -71,7 +72,7 @@ def test_what_reports_too_often_fails(suite, capsys, monkeypatch):
 
 def test_groups_have_equal_means_whatever_their_spread(suite):
     for law in ("log-normal 1", "amounts 0.2", "exponential", "normal"):
-        world = suite.worlds.Unrelated(200_000, (0.5, 0.5), output=law, spread=(1.0, 2.0))
+        world = suite.unrelated.Unrelated(200_000, (0.5, 0.5), output=law, spread=(1.0, 2.0))
         frame = world.draw(np.random.default_rng(0))
         group, output = frame["group"].to_numpy(), frame["output"].to_numpy()
         first, second = output[group == "g00"], output[group == "g01"]
@@ -81,7 +82,7 @@ def test_groups_have_equal_means_whatever_their_spread(suite):
 
 
 def test_an_explained_world_is_null_given_the_number_and_not_without_it(suite):
-    frame = suite.worlds.Explained(200_000, (0.5, 0.5)).draw(np.random.default_rng(0))
+    frame = suite.explained.Explained(200_000, (0.5, 0.5)).draw(np.random.default_rng(0))
     given = frame["given"].to_numpy()
     group, output = frame["group"].to_numpy() == "g01", frame["output"].to_numpy()
     gap = output[group].mean() - output[~group].mean()
@@ -93,8 +94,8 @@ def test_an_explained_world_is_null_given_the_number_and_not_without_it(suite):
 def test_a_mutation_changes_a_little(suite):
     rng = np.random.default_rng(1)
     for _ in range(30):
-        world = suite.worlds.any_world(rng)
-        other = suite.worlds.mutated(world, rng)
+        world = suite.choice.any_world(rng)
+        other = suite.choice.mutated(world, rng)
         assert type(other) is type(world)
         differing = [name for name, value in vars(world).items() if getattr(other, name) != value]
         assert len(differing) <= 2
