@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, comb, floor, log, log1p, prod, sqrt
+from math import ceil, floor, log, log1p, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,10 +191,15 @@ def _combined(
     moments: list[FloatArray], probability: FloatArray, term: FloatArray, product: Callable[..., Any]
 ) -> list[FloatArray]:
     """Return moments of order 0 to 3 of a sum of two independent parts."""
-    own = [probability * term**order for order in range(len(moments))]
+    zero, one, two, three = moments
+    first = probability * term
+    second = first * term
+    third = second * term
     return [
-        sum(comb(order, k) * product(moments[order - k], own[k]) for k in range(order + 1))
-        for order in range(len(moments))
+        product(zero, probability),
+        product(one, probability) + product(zero, first),
+        product(two, probability) + 2 * product(one, first) + product(zero, second),
+        product(three, probability) + 3 * (product(two, first) + product(one, second)) + product(zero, third),
     ]
 
 
