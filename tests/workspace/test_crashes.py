@@ -69,7 +69,7 @@ def test_an_interrupt_leaves_everything_as_it_was(tmp_path: Path) -> None:
     people_frame(60_000).write_csv(people)
     workspace = ft.Workspace.create(tmp_path / "audit", people, budget=2)
     before = (workspace.path / "workspace.sqlite").read_bytes()
-    command = words("test", workspace.path, "-p", "sex", "-o", "hired", "--method", "resampling")
+    command = words("test", workspace.path, "-p", "sex", "-o", "hired", "--method", "resampling", "--again")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while process.poll() is None and not list(workspace.path.glob("set-*.lock")):
             pass  # until a test set is held
