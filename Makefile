@@ -90,6 +90,7 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 
 people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
 	$(BIN)/python -m calibration.people null --seeds 60
+	$(BIN)/python -m calibration.people coverage --seeds 200
 	$(BIN)/python -m calibration.people weights --seeds 200
 	$(BIN)/python -m calibration.people power --seeds 30
 
