@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def known_columns() -> Learned:
         for name, k in VALUES.items()
     }
     frame |= {"sex": ["m", "f"] * (n // 2), "hired": [0, 0, 1, 1] * (n // 4)}
-    return learn(frame, Roles("sex", ("hired",), None, (), (), None, 0.0, {"reference": {"sex": "m"}}))
+    return learn(frame, Roles("sex", ("hired",), None, (), (), (), None, 0.0, {"reference": {"sex": "m"}}))
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class Simulation:
     bias: Bias | None = None
     whole_days: bool = False
     search: bool = False
+    alone: bool = False
+    """Whether only everybody is followed."""
     events: list[Event] = field(default_factory=list)
 
     def run(self, stop: Callable[[Event], bool]) -> Event | None:
@@ -145,7 +148,7 @@ class Simulation:
             self.known.pairs,
             self.known.candidates,
             self.known.schema,
-            self.known.allowed,
+            (frozenset(),) if self.alone else self.known.allowed,
         )
         memory = Memory(self.known.schema)
         if self.search:
@@ -173,7 +176,9 @@ class Simulation:
         group = (rng.random(n) < groups[day, hour]).astype(np.int32)
         chance = rates[day, hour].copy()
         if self.bias is not None and day >= 0:
-            inside = np.logical_and.reduce([codes[c] == v for c, v in self.bias.context.items()])
+            inside = np.ones(n, dtype=bool)
+            for column, value in self.bias.context.items():
+                inside &= codes[column] == value
             chance += np.where(inside, (group - 0.5) * self.bias.gap[day], 0.0)
         output = (rng.random(n) < chance).astype(np.int32)
         codes |= {"sex": np.where(group == 1, 0, 1).astype(np.int32), "hired": output}
@@ -263,19 +268,61 @@ def measure_delays(lives: int, cells: tuple[int, ...], *, whole_days: bool) -> l
     return medians
 
 
+CLAIMS = (
+    (500, ((30, 0.10), (90, 0.0)), 250, "gone", 0.02, 90, 62),
+    (500, ((30, 0.10), (90, 0.0)), 250, "better", 0.05, 90, 12),
+    (5_000, ((30, 0.05), (60, 0.0)), 100, "gone", 0.02, 60, 7),
+    (500, ((30, 0.05), (100, 0.15)), 160, "worse", 0.10, 100, 14),
+)
+"""Records a day, the gaps from some days on, the days of a life, the claim that is waited for, the day from which it is
+true, and the median delay in days that the method was specified with."""
+
+
+def measure_claims(lives: int, cells: tuple[int, ...]) -> list[float]:
+    """Print and return the median days until a claim is made after it has come true; say if it was made before."""
+    known, medians = known_columns(), []
+    for cell in cells:
+        a_day, gaps, days, kind, level, true_from, specified = CLAIMS[cell]
+        gap = np.zeros(days)
+        for day, size in gaps:
+            gap[day:] = size
+        delays, early = [], 0
+        for life in range(lives):
+            world = World("steady", a_day, _steady(0.5), _steady(0.3))
+            simulation = Simulation(known, world, days, 9_000 + life, Bias({}, gap), alone=True)
+            event = simulation.run(partial(_is_claim, kind, level))
+            delay = np.inf if event is None else event.day - FIRST - true_from
+            early += delay < 0
+            delays.append(delay)
+        medians.append(float(np.median(delays)))
+        print(
+            f"{a_day} a day, gaps {gaps}: {kind} ({level:g}) after a median of {medians[-1]:g} days "
+            f"(specified {specified}), before it was true in {early} of {lives}",
+            flush=True,
+        )
+    return medians
+
+
+def _is_claim(kind: str, level: float, event: Event) -> bool:
+    return event.kind == kind and event.level == level
+
+
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("null", "search", "delays"))
+    parser.add_argument("what", choices=("null", "search", "delays", "claims"))
     parser.add_argument("--lives", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="the number of the first life")
     parser.add_argument("--days", type=int, default=365)
-    parser.add_argument("--cells", type=int, nargs="*", default=list(range(len(DELAYS))))
+    parser.add_argument("--cells", type=int, nargs="*", help="which designs of delays or claims; default: all")
     parser.add_argument("--blocks", choices=("days", "slots", "both"), default="both")
     given = parser.parse_args()
     if given.what == "delays":
+        cells = tuple(given.cells or range(len(DELAYS)))
         for blocks in ("days", "slots") if given.blocks == "both" else (given.blocks,):
-            measure_delays(given.lives, tuple(given.cells), whole_days=blocks == "days")
+            measure_delays(given.lives, cells, whole_days=blocks == "days")
+    elif given.what == "claims":
+        measure_claims(given.lives, tuple(given.cells or range(len(CLAIMS))))
     else:
         count_false_alarms(given.lives, given.days, given.first, search=given.what == "search")
 

@@ -27,7 +27,7 @@ class TestDailyStakes:
         assert sum(daily_stake(t, "rate") for t in range(1, YEAR + 1)) == pytest.approx(1.0)
 
     def test_an_unknown_mode(self) -> None:
-        with pytest.raises(InputError, match="'mode' must be 'lifetime' or 'rate'. Got 'yearly'"):
+        with pytest.raises(InputError, match=r"'mode' must be 'lifetime' or 'rate'\. Got 'yearly'"):
             check_mode("yearly")
 
 

@@ -104,7 +104,7 @@ def tables_of(n1: int, m1: int, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mean_of(bets: Association | MoreThan | LessThan, n1: int, m1: int, n: int, odds: np.ndarray) -> np.ndarray:
-    """The mean of what each bet pays on the tables of these margins, where the log odds ratio is its own in ``odds``."""
+    """The mean of what each bet pays on the tables of these margins, for a log odds ratio each."""
     x, weight = tables_of(n1, m1, n)
     paid = np.exp(bets.log_e(x, np.full_like(x, n1), np.full_like(x, m1), np.full_like(x, n)))
     law = weight[:, None] * np.exp(np.outer(x, odds))

@@ -9,8 +9,9 @@
             print(event)
     stored = json.dumps(watch.state())             # plain data; Watch.restore(json.loads(stored)) goes on
 
-**The promise.** Over the whole life of a monitor the chance of even one false *new* is at most 5 %, however often anyone
-looks, whatever is looked at first, whenever it is stopped. Other claims have promises of their own (:mod:`.claims`).
+**The promise.** Over the whole life of a monitor the chance of even one false *new* is at most 5 %, however often
+anyone looks, whatever is looked at first, whenever it is stopped. Other claims have promises of their own
+(:mod:`.claims`).
 
 **How it works**, one idea a file, lowest first:
 
@@ -20,10 +21,10 @@ looks, whatever is looked at first, whenever it is stopped. Other claims have pr
 - :mod:`.capital`: how much is staked on each day, and on which hypotheses. :mod:`.slots`: how long blocks are.
 - :mod:`.pairs`: a protected attribute and an output, and which bets fit them. :mod:`.claims`: worse, better, gone.
   :mod:`.intervals`: gaps over time whose intervals hold on all days. :mod:`.plan`: delays.
-- :mod:`.schema`, :mod:`.candidates`, :mod:`.learning`: what is fixed before the first bet. :mod:`.family`: which contexts
-  are followed. :mod:`.search`: FairTest's own search, on records that have been bet on already.
-- :mod:`.book` and :mod:`.closing`: all hypotheses of a pair at once, in arrays. :mod:`.life`: records come, blocks close,
-  days begin; it knows no frames. :mod:`.echoes`: which of many overlapping alarms are said.
+- :mod:`.schema`, :mod:`.candidates`, :mod:`.learning`: what is fixed before the first bet. :mod:`.family`: which
+  contexts are followed. :mod:`.search`: FairTest's own search, on records that have been bet on already.
+- :mod:`.book` and :mod:`.closing`: all hypotheses of a pair at once, in arrays. :mod:`.life`: records come, blocks
+  close, days begin; it knows no frames. :mod:`.echoes`: which of many overlapping alarms are said.
 - :mod:`.intake` reads frames, :mod:`.state` stores, :mod:`.words` speaks, :mod:`.watch` is what users call.
 
 **What must stay true** when this is changed: what is followed, with which share, in which slots, is settled before the

@@ -225,14 +225,15 @@ class Book:
             most = max(most, int(slots.max(initial=0)))
         return most
 
-    def trail(self, row: int, cell: int, today: int) -> Trail:
-        """Return what has been measured of a comparison in a hypothesis."""
+    def trail(self, row: int, cell: int, today: int, later: FloatArray | None = None) -> Trail:
+        """Return what has been measured of a comparison in a hypothesis, without ``later``, which came after."""
         trail = Trail()
         for day, sums in zip(self.past_days, self.past_sums, strict=True):
             if row < len(sums) and sums[row, cell, 3]:
                 trail.add(day, sums[row, cell])
-        if self.sums[row, cell, 3]:
-            trail.add(today, self.sums[row, cell])
+        now = self.sums[row, cell] if later is None else self.sums[row, cell] - later[cell]
+        if now[3]:
+            trail.add(today, now)
         return trail
 
     @property

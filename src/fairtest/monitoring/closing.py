@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A stake that has reached the threshold."""
+    """A stake that has reached the threshold.
+
+    Attributes
+    ----------
+    later
+        The sums of blocks that were closed at once with the one that decided, and came after it.
+    """
 
     row: int
     end: int
     slot: str
+    later: FloatArray
     stake: float
     bet: int
 
@@ -37,6 +44,7 @@ class Claimed:
     row: int
     end: int
     slot: str
+    later: FloatArray
     shown: Shown
 
 
@@ -112,13 +120,14 @@ class Closer:
         book.log_stakes[rows] = settled.log_stakes
         if self.journal is not None:
             self._write(rows, ends, blocks, log_e)
-        yield from self._claims(rows, ends, blocks)
+        yield from self._claims(rows, ends, blocks, sums)
         for at in np.flatnonzero(settled.alarms >= 0):
-            end = int(ends[settled.alarms[at]])
+            row, block = int(rows[at]), int(settled.alarms[at])
             total = float(np.exp(min(settled.log_totals[at], 700.0)))
-            yield Alarm(int(rows[at]), end, self._slot(int(rows[at]), end), total, int(settled.bets[at]))
+            end, later = int(ends[block]), sums[at, block + 1 :].sum(axis=0)
+            yield Alarm(row, end, self._slot(row, end), later, total, int(settled.bets[at]))
 
-    def _claims(self, rows: IntArray, ends: IntArray, blocks: IntArray) -> Iterator[Claimed]:
+    def _claims(self, rows: IntArray, ends: IntArray, blocks: IntArray, sums: FloatArray) -> Iterator[Claimed]:
         book = self.book
         if book.pair.form is not Form.TABLE or not book.followings:
             return
@@ -129,7 +138,8 @@ class Closer:
             for k, end in enumerate(ends.tolist()):
                 x, n1, m1, n = (a[:, following.cell] for a in book.pair.tables(blocks[place[row], k]))
                 for shown in following.close_table(x, n1, m1, n, self.log_threshold):
-                    yield Claimed(row, end, self._slot(row, end), shown)
+                    later = sums[place[row], k + 1 :].sum(axis=0)
+                    yield Claimed(row, end, self._slot(row, end), later, shown)
 
     def _judge_records(self, rows: IntArray, ends: IntArray, stratum: int | None) -> tuple[FloatArray, FloatArray]:
         """Return what bets pay, and the sums, in blocks of records that are kept one by one; they are let go."""

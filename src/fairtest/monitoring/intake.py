@@ -77,7 +77,8 @@ class Intake:
         if self.time is not None and self.time in column_names(frame):
             days = day_of(read_times(frame, self.time))
         order = np.argsort(days, kind="stable")
-        records = self._records(frame, take_rows(table, order), order, days[order], np.zeros_like(days))
+        hours = np.zeros_like(days)
+        records = self._records(frame, take_rows(table, order), order, days[order], hours, history=True)
         if days.size and days[order[0]] != UNKNOWN_DAY:
             self._keep(records)
         return records
@@ -112,10 +113,19 @@ class Intake:
         return np.full(row_count(frame), microseconds_of(at), dtype=np.int64)
 
     def _records(
-        self, frame: Any, table: Table, order: NDArray[np.intp], days: NDArray[np.int64], hours: NDArray[np.int64]
+        self,
+        frame: Any,
+        table: Table,
+        order: NDArray[np.intp],
+        days: NDArray[np.int64],
+        hours: NDArray[np.int64],
+        *,
+        history: bool = False,
     ) -> Records:
         stratum = self.learned.strata.of_records(table)
-        who = None if self.person is None else hash_people(frame, self.person)[order]
+        who = None
+        if self.person is not None and (not history or self.person in column_names(frame)):
+            who = hash_people(frame, self.person)[order]
         pairs = []
         for pair, people in zip(self.learned.pairs, self.people, strict=True):
             protected, output, usable = pair.values(table)

@@ -99,6 +99,8 @@ class Roles:
     contextual: Sequence[str] | None
     explanatory: tuple[str, ...]
     exclude: tuple[str, ...]
+    aside: tuple[str, ...]
+    """Columns that say who and when, if the history has them: never contexts."""
     metrics: Any
     tolerance: float
     source: Mapping[str, Any]
@@ -135,7 +137,8 @@ def learn(history: Any, roles: Roles) -> Learned:
 
 
 def _investigation(source: DataSource, output: str, roles: Roles) -> Testing:
-    others = tuple(name for name in roles.outputs if name != output)
+    others = [name for name in roles.outputs if name != output]
+    others += [name for name in roles.aside if name in source.table]
     return Testing(
         source,
         protected=roles.protected,

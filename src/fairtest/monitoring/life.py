@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 WINDOW = 28
-"""The gap that an event tells is that of so many days."""
+"""The gap that an alarm tells is that of so many days …"""
+SHORT_WINDOW = 7
+"""… and that of a claim about a change is that of so many."""
 FOUND_AT_ONCE = 50
 """So many contexts that a search found are followed …"""
 STILL_GOOD = 200
@@ -235,12 +237,13 @@ class Life:
     def _read_windows(self, pair: int) -> list[Event]:
         """Claim what the intervals of the last weeks show, where there are no odds to bet on."""
         book, events = self.books[pair], []
+        nothing = np.zeros((len(book.pair.cells), 4))
         for row, following in list(book.followings.items()):
             first = max(following.since + 1, self.day - WINDOW + 1)
             trail = book.trail(row, following.cell, self.day)
             window = trail.window(first, self.day, self.start, self.terms.alpha) if first <= self.day else None
             for shown in following.close_window(window.interval) if window is not None else ():
-                events += self._claim(pair, Claimed(row, HOURS, f"day {self.day}", shown))
+                events += self._claim(pair, Claimed(row, HOURS, f"day {self.day}", nothing, shown))
         return events
 
     def _begin_day(self) -> None:
@@ -339,7 +342,7 @@ class Life:
         book.alarmed[alarm.row] = True
         cell, bet = divmod(alarm.bet, BETS)
         sign = 1 if bet < BETS // 2 else -1
-        seen = seen_gap(book.trail(alarm.row, cell, self.day), sign, self.day)
+        seen = seen_gap(book.trail(alarm.row, cell, self.day, alarm.later), sign, self.day)
         for row, known in book.followings.items():
             same = known.cell == cell and known.sign == sign
             if same and is_echo(book.contexts[alarm.row], seen, book.contexts[row], known.seen):
@@ -348,13 +351,13 @@ class Life:
         self.alarms += 1
         levels = levels_above(self.terms.tolerance)
         book.followings[alarm.row] = Following.begin(levels, cell, sign, self.alarms, self.day, seen)
-        return [self._event(NEW, pair, alarm.row, alarm.end, alarm.slot, stake=alarm.stake)]
+        return [self._event(NEW, pair, alarm, stake=alarm.stake)]
 
     def _claim(self, pair: int, claim: Claimed) -> list[Event]:
         shown, book = claim.shown, self.books[pair]
         if claim.row not in book.followings or not shown.news:
             return []
-        event = self._event(shown.kind, pair, claim.row, claim.end, claim.slot, level=shown.level)
+        event = self._event(shown.kind, pair, claim, level=shown.level)
         if shown.kind == GONE:
             del book.followings[claim.row]
             over = book.echo_of == claim.row
@@ -363,12 +366,12 @@ class Life:
             book.echo_of[over] = -1
         return [event]
 
-    def _event(self, kind: str, pair: int, row: int, end: int, slot: str, **facts: Any) -> Event:
-        book, of = self.books[pair], self.pairs[pair]
+    def _event(self, kind: str, pair: int, claim: Alarm | Claimed, **facts: Any) -> Event:
+        book, of, row = self.books[pair], self.pairs[pair], claim.row
         following = book.followings[row]
         cell = of.cells[following.cell]
-        first = self.day - WINDOW + 1
-        trail = book.trail(row, following.cell, self.day)
+        first = self.day - (WINDOW if kind == NEW else SHORT_WINDOW) + 1
+        trail = book.trail(row, following.cell, self.day, claim.later)
         measured = trail.window(first, self.day, self.start, self.terms.alpha) or trail.running(
             self.day, self.terms.alpha
         )
@@ -381,8 +384,8 @@ class Life:
             group=str(of.protected.levels[cell.group]) if cell.group >= 0 else "",
             outcome=str(of.output.levels[cell.outcome]) if cell.outcome >= 0 else "",
             day=self.day,
-            hour=end,
-            slot=slot,
+            hour=claim.end,
+            slot=claim.slot,
             stake=facts.get("stake", 0.0),
             level=facts.get("level", 0.0),
             sign=following.sign,

@@ -54,7 +54,9 @@ class Standing:
     given
         The capital that was put in.
     alarmed
-        Whether a bias was found that is not known to be gone.
+        Whether a bias was found that is not known to be gone; its stake is taken off then.
+    echo
+        Whether the alarm only said again what one in an overlapping context had said.
     """
 
     context: Context
@@ -63,6 +65,7 @@ class Standing:
     stake: float
     given: float
     alarmed: bool
+    echo: bool
 
 
 class Watch:
@@ -80,11 +83,11 @@ class Watch:
     contextual, explanatory, exclude, metrics
         As for :class:`fairtest.Testing`.
     person
-        The column that says who a record is about: only the first record of a person is bet on. ``False`` says that
-        nobody comes twice.
+        The column that says who a record is about: only the first record of a person is bet on, and none that does not
+        say. ``False`` says that nobody comes twice.
     time
         The column with the time at which a record arrived; a record whose truth comes late arrives with its truth.
-        Without one, say when in each call: ``observe(frame, at=…)``.
+        Without one, say when in each call: ``observe(frame, at=…)``. Times with a zone count in UTC.
     alpha
         The chance of a false alarm over the life of the monitor; with ``mode="rate"``, the false alarms expected in a
         year.
@@ -156,13 +159,13 @@ class Watch:
         self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, slots == "day")
         self._person, self._time = _check_person(person), time
         kinds = (categorical, numeric, ordered, favourable, reference)
-        kept = [column for column in (self._person, time) if column is not None]
         self._roles: Roles | None = Roles(
             protected=protected,
             outputs=output_names(output),
             contextual=None if contextual is None else names_of("contextual", contextual),
             explanatory=names_of("explanatory", explanatory),
-            exclude=tuple(dict.fromkeys((*names_of("exclude", exclude), *kept))),
+            exclude=names_of("exclude", exclude),
+            aside=tuple(column for column in (self._person, time) if column is not None),
             metrics=metrics,
             tolerance=float(tolerance),
             source={name: given for name, given in zip(_SOURCE, kinds, strict=True) if given},
@@ -244,14 +247,15 @@ class Watch:
     # What is known
 
     def standings(self, most: int | None = 10) -> list[Standing]:
-        """Return how hypotheses stand: first those that alarmed, then the largest stakes."""
+        """Return how hypotheses stand: first those that alarmed, then the largest stakes, echoes last."""
         found: list[Standing] = []
         for book in self._life.books:
             stakes = np.exp(np.minimum(log_totals(book.log_stakes), 700.0))
-            facts = zip(book.contexts, stakes.tolist(), book.given.tolist(), book.alarmed.tolist(), strict=True)
+            arrays = (stakes, book.given, book.alarmed, book.echo_of >= 0)
+            facts = zip(book.contexts, *(array.tolist() for array in arrays), strict=True)
             pair = (book.pair.protected.name, book.pair.output.name)
-            found += [Standing(c, *pair, stake, given, alarmed) for c, stake, given, alarmed in facts]
-        found.sort(key=lambda s: (not s.alarmed, -s.stake, str(s.context)))
+            found += [Standing(context, *pair, *rest) for context, *rest in facts]
+        found.sort(key=lambda s: (s.echo, not s.alarmed, -s.stake, str(s.context)))
         return found[:most]
 
     def measure(

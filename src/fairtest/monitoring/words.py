@@ -67,9 +67,9 @@ def say_claim(event: Event) -> str:
     what = _comparison(event)
     gap = say_gap(event.measured, event.sign, event.points)
     if event.kind == "new":
-        sure = f"the stake on it reached {event.stake:,.0f}; without any bias, one of {1 / event.alpha:.0f} is reached "
+        sure = f"the stake on it reached {event.stake:,.0f}; without any bias, {1 / event.alpha:.0f} is ever reached "
         return (
-            f"New: {where[0].lower()}{where[1:]}, {what} ({sure}with a chance of {event.alpha:.0%} at most, ever).{gap}"
+            f"New: {where[0].lower()}{where[1:]}, {what} ({sure}with a chance of {_percent(event.alpha)} at most).{gap}"
         )
     size = say_size(event.level, event.points)
     lead = {"worse": "Worse", "better": "Better", "gone": "Gone"}[event.kind]
@@ -93,7 +93,7 @@ def explain_method(protected: list[str], output: list[str], alpha: float, mode: 
     """Return how a monitor decides, in words for everybody."""
     whom = f"{' or '.join(output)} depends on {' or '.join(protected)}"
     promise = (
-        f"the chance that any of its stakes ever reaches {1 / alpha:.0f} is at most {alpha:.0%}, over all "
+        f"the chance that any of its stakes ever reaches {1 / alpha:.0f} is at most {_percent(alpha)}, over all "
         f"groups and the "
         "whole life of the monitor"
         if mode == "lifetime"
@@ -106,9 +106,13 @@ def explain_method(protected: list[str], output: list[str], alpha: float, mode: 
         f"be expected "
         f"to gain: {promise}. You may look as often as you like; looking costs nothing. "
         "What is said afterwards has promises of its own: the chance that it ever wrongly says 'worse' is at most "
-        f"{alpha:.0%}, and so is the chance that it ever wrongly says 'better' or 'gone'. 'Gone' is said only "
+        f"{_percent(alpha)}, and so is the chance that it ever wrongly says 'better' or 'gone'. 'Gone' is said only "
         f"when the data "
         "show that the gap is small, which takes as many records as finding so small a gap would. "
         "All of this is about association within the hours of a day, not about causes. Another monitor has its own "
-        f"{alpha:.0%}."
+        f"{_percent(alpha)}."
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"

@@ -1,0 +1,510 @@
+"""A watch over a stream of frames: what it says, what it keeps, and what it refuses."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairtest as ft
+from fairtest.model.context import Context, Predicate
+from fairtest.monitoring.events import newest_first
+from fairtest.monitoring.stakes import Block, Entry, Feeding, Opening, log_totals, replay
+
+FIRST = np.datetime64("2026-01-01")
+
+
+def records(
+    rng: np.random.Generator, day: int, n: int = 300, gap: float = 0.0, region: str = "N", **more: Any
+) -> dict[str, Any]:
+    """A day of applicants; women in one region are hired less often."""
+    sex, where = rng.choice(["f", "m"], n), rng.choice(["N", "S", "E"], n)
+    rate = 0.45 - gap * ((sex == "f") & (where == region))
+    seconds = (1_000_000 * np.sort(rng.integers(0, 86_400, n))).astype("timedelta64[us]")
+    frame = {
+        "sex": sex,
+        "region": where,
+        "hired": rng.random(n) < rate,
+        "at": FIRST + np.timedelta64(day, "D") + seconds,
+    }
+    return {**frame, **more}
+
+
+def watch(rng: np.random.Generator, **options: Any) -> ft.Watch:
+    settings: dict[str, Any] = {"person": False, "time": "at", "search": False, "reference": {"sex": "m"}}
+    return ft.Watch("sex", "hired", history=records(rng, 0, 500), **{**settings, **options})
+
+
+def live(w: ft.Watch, rng: np.random.Generator, days: range, gap: float = 0.0, **options: Any) -> list[Any]:
+    return [event for day in days for event in w.observe(records(rng, day, gap=gap, **options))]
+
+
+class TestWhatItSays:
+    def test_a_bias_is_named_where_it_is_and_gone_when_it_is_over(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng, tolerance=0.05)
+        assert live(w, rng, range(1, 15)) == []
+        events = live(w, rng, range(15, 30), gap=0.4)
+        assert events[0].kind == "new"
+        assert str(events[0].context) == "region = N"
+        assert (events[0].sign, events[0].group, events[0].outcome) == (-1, "f", "True")
+        assert events[0].stake >= 20
+        after = live(w, rng, range(30, 75), n=600)
+        assert "better" in {event.kind for event in after}
+        assert [e.kind for e in after if e.kind == "gone" and str(e.context) == "region = N"] == ["gone"]
+        assert not any(s.alarmed and str(s.context) == "region = N" for s in w.standings(None))
+        assert [e.kind for e in live(w, rng, range(75, 90), gap=0.4, n=600) if e.kind == "new"]
+
+    def test_an_echo_is_not_said(self) -> None:
+        rng = np.random.default_rng(1)
+        w = watch(rng)
+        events = live(w, rng, range(1, 40), gap=0.4)
+        alarmed = [s for s in w.standings(None) if s.alarmed]
+        assert len(alarmed) > 1  # everybody, too: a part of them is treated worse
+        assert [s.echo for s in alarmed] == [False] + [True] * (len(alarmed) - 1)
+        assert [str(e.context) for e in events if e.kind == "new"] == ["region = N"]
+
+    def test_sentences(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        (event, *_) = live(w, rng, range(1, 30), gap=0.4)
+        assert str(event).startswith("New: where region = N, sex = f has hired = True less often than the others")
+        assert "20 is ever reached with a chance of 5 % at most" in str(event)
+        stored = json.loads(json.dumps(event.to_plain()))
+        assert stored["sentence"] == str(event)
+        assert event.time <= dt.datetime(2026, 1, 30)
+        assert newest_first([event])[0] == [event]
+
+    def test_the_same_records_in_other_frames_say_the_same(self) -> None:
+        rng = np.random.default_rng(3)
+        days = [records(rng, day, gap=0.3) for day in range(1, 20)]
+        whole, hourly = (watch(np.random.default_rng(4)) for _ in range(2))
+        said = [e.key for day in days for e in whole.observe(day)]
+        again = []
+        for day in days:
+            hours = day["at"].astype("datetime64[h]")
+            for hour in np.unique(hours):
+                again += [e.key for e in hourly.observe({k: v[hours == hour] for k, v in day.items()})]
+        assert said
+        assert again == said
+        end = dt.datetime(2026, 2, 1)
+        whole.advance(end)
+        hourly.advance(end)
+        assert json.dumps(whole.state()) == json.dumps(hourly.state())
+
+    def test_intervals_that_may_be_read_on_any_day(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        live(w, rng, range(1, 60), gap=0.3, n=200)
+        north = Context.of([Predicate("region", "==", "N")])  # type: ignore[arg-type]
+        whole, window = w.measure(north), w.measure(north, days=28)
+        assert whole is not None
+        assert window is not None
+        assert whole.low < -0.3 < whole.high < 0
+        assert window.low < -0.3 < window.high
+        line = w.timeline(north)
+        assert line[-1] == whole
+        assert len(line) > 40
+        assert len(w.timeline(north, days=14)) >= 2
+        assert w.comparisons == [["sex = f → hired = True"]]
+
+    def test_words_and_outlook(self) -> None:
+        w = watch(np.random.default_rng(0))
+        assert "imaginary capital of 1" in w.explain()
+        assert "at most 5 %" in w.explain()
+        outlook = w.outlook(0.1, 0.33)
+        assert outlook.records_a_day == 500
+        assert str(outlook).startswith("A gap of 10 points in 33 % of your records would be noticed after about ")
+        assert w.outlook(0.2, 0.33).days == pytest.approx(outlook.days / 4)
+
+    def test_the_rate_of_false_alarms_a_year(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng, mode="rate")
+        assert "false alarms a year" in w.explain()
+        assert live(w, rng, range(1, 30), gap=0.4)[0].kind == "new"
+
+
+class TestForms:
+    """Each metric finds what is planted, and a pair without bias stays quiet."""
+
+    def run(self, protected: str, output: str, days: int, make: Any, **options: Any) -> list[Any]:
+        rng = np.random.default_rng(8)
+
+        def day(at: int, biased: bool) -> dict[str, Any]:
+            n = 120
+            frame = make(rng, n, biased)
+            seconds = np.sort(rng.integers(0, 86_400, n)).astype("timedelta64[s]")
+            return {**frame, "at": FIRST + np.timedelta64(at, "D") + seconds}
+
+        w = ft.Watch(protected, output, history=day(0, False), person=False, time="at", search=False, **options)
+        quiet = [e for at in range(1, 8) for e in w.observe(day(at, False))]
+        assert quiet == []
+        found = [e for at in range(8, 8 + days) for e in w.observe(day(at, True))]
+        stored = json.loads(json.dumps(w.state()))
+        assert json.dumps(ft.Watch.restore(stored).state()) == json.dumps(stored)
+        return found
+
+    def test_several_groups_and_outputs(self) -> None:
+        def make(rng: np.random.Generator, n: int, biased: bool) -> dict[str, Any]:
+            race, grade = rng.integers(0, 3, n), rng.integers(0, 3, n)
+            moved = biased & (race == 2) & (rng.random(n) < 0.6)
+            return {"race": np.array(list("abc"))[race], "grade": np.array(["x", "y", "z"])[np.where(moved, 1, grade)]}
+
+        found = self.run("race", "grade", 20, make)
+        assert (found[0].group, found[0].outcome, found[0].sign) == ("c", "y", 1)
+
+    def test_a_number_among_groups(self) -> None:
+        def make(rng: np.random.Generator, n: int, biased: bool) -> dict[str, Any]:
+            sex = rng.choice(["f", "m"], n)
+            return {"sex": sex, "pay": np.exp(rng.normal(0, 1, n) - 0.7 * biased * (sex == "f"))}
+
+        found = self.run("sex", "pay", 15, make, reference={"sex": "m"})
+        assert (found[0].kind, found[0].sign, found[0].points) == ("new", -1, False)
+        assert "pay is lower for sex = f" in str(found[0])
+
+    def test_a_number_and_an_output_that_has_values(self) -> None:
+        def make(rng: np.random.Generator, n: int, biased: bool) -> dict[str, Any]:
+            age = rng.normal(40, 10, n)
+            return {"age": age, "hired": rng.random(n) < 0.4 - 0.2 * biased * np.sign(age - 40)}
+
+        found = self.run("age", "hired", 15, make)
+        assert "age is lower for those with hired = True" in str(found[0])
+
+    def test_two_numbers(self) -> None:
+        def make(rng: np.random.Generator, n: int, biased: bool) -> dict[str, Any]:
+            age = rng.normal(0, 1, n)
+            return {"age": age, "score": rng.normal(0, 1, n) + 0.6 * biased * age}
+
+        found = self.run("age", "score", 15, make)
+        assert found[0].sign == 1
+        assert "score rises with age" in str(found[0])
+
+    def test_a_metric_of_the_users_own(self) -> None:
+        from fairtest.metrics.registry import named_metrics
+
+        before = dict(named_metrics())
+        try:
+
+            @ft.metric("gap of rates", protected="binary", output="binary")
+            def _gap(counts: Any) -> Any:
+                rates = counts[..., 1, :].sum(axis=-2) / counts.sum(axis=(-3, -2))
+                return rates[..., 1] - rates[..., 0]
+
+            def make(rng: np.random.Generator, n: int, biased: bool) -> dict[str, Any]:
+                sex = rng.choice(["f", "m"], n)
+                return {"sex": sex, "hired": rng.random(n) < 0.5 - 0.3 * biased * (sex == "f")}
+
+            found = self.run("sex", "hired", 15, make, metrics="gap of rates", reference={"sex": "m"})
+            assert (found[0].kind, found[0].sign) == ("new", -1)
+        finally:
+            named_metrics().clear()
+            named_metrics().update(before)
+
+    def test_explanatory_attributes(self) -> None:
+        """Women apply where fewer are hired: that alone is no bias within departments."""
+        rng = np.random.default_rng(5)
+
+        def day(at: int) -> dict[str, Any]:
+            n = 400
+            sex = rng.choice(["f", "m"], n)
+            hard = rng.random(n) < np.where(sex == "f", 0.8, 0.2)
+            hired = rng.random(n) < np.where(hard, 0.2, 0.7)
+            seconds = np.sort(rng.integers(0, 86_400, n)).astype("timedelta64[s]")
+            frame = {"sex": sex, "department": np.where(hard, "law", "art"), "hired": hired}
+            return {**frame, "at": FIRST + np.timedelta64(at, "D") + seconds}
+
+        for explanatory, expected in ((None, True), ("department", False)):
+            w = ft.Watch(
+                "sex",
+                "hired",
+                history=day(0),
+                contextual=[],
+                explanatory=explanatory,
+                person=False,
+                time="at",
+                search=False,
+            )
+            found = [e for at in range(1, 12) for e in w.observe(day(at))]
+            assert bool(found) is expected
+
+    def test_a_tolerance(self) -> None:
+        rng = np.random.default_rng(0)
+        tolerant, strict = (watch(np.random.default_rng(0), tolerance=t, contextual=[]) for t in (0.15, 0.0))
+        for day in range(1, 40):
+            frame = records(rng, day, gap=0.3)  # ten points over everybody
+            assert tolerant.observe(frame) == []
+            strict.observe(frame)
+        assert strict.standings()[0].alarmed
+
+
+class TestPeople:
+    def test_only_the_first_record_of_a_person_counts(self) -> None:
+        rng = np.random.default_rng(0)
+        once, again = (watch(np.random.default_rng(0), person="id") for _ in range(2))
+        for w, repeats in ((once, 1), (again, 3)):
+            rng = np.random.default_rng(7)
+            for day in range(1, 6):
+                frame = records(rng, day, id=np.arange(300) + 300 * day)
+                for _ in range(repeats):
+                    w.observe(frame)
+        end = dt.datetime(2026, 1, 20)
+        once.advance(end)
+        again.advance(end)
+        assert [s.stake for s in once.standings(None)] == [s.stake for s in again.standings(None)]
+
+    def test_without_a_column_there_is_a_warning(self) -> None:
+        with pytest.warns(ft.FairTestWarning, match="No 'person' column is named"):
+            watch(np.random.default_rng(0), person=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            watch(np.random.default_rng(0), person=False)
+
+    def test_people_of_the_history_are_known(self) -> None:
+        rng = np.random.default_rng(0)
+        history = records(rng, 0, 500, id=np.arange(500))
+        w = ft.Watch("sex", "hired", history=history, person="id", time="at", search=False)
+        w.observe(records(rng, 1, 300, id=np.arange(300)))
+        assert not w._life.books[0].tally.any()
+
+
+class TestWhatLasts:
+    def test_a_restored_watch_goes_on_as_if_nothing_had_happened(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng, person="id", journal=None)
+        frames = [records(rng, d, gap=0.3 * (d > 20), id=rng.integers(0, 10**6, 300)) for d in range(1, 40)]
+        straight = [e.key for frame in frames for e in w.observe(frame)]
+        other = watch(np.random.default_rng(0), person="id")
+        said = []
+        for frame in frames:
+            other = ft.Watch.restore(json.loads(json.dumps(other.state())))
+            said += [e.key for e in other.observe(frame)]
+        assert straight
+        assert said == straight
+        assert json.dumps(other.state()) == json.dumps(w.state())
+
+    def test_a_state_of_another_version(self) -> None:
+        state = watch(np.random.default_rng(0)).state()
+        with pytest.raises(ft.InputError, match=r"version 1\. Got version 99"):
+            ft.Watch.restore({**state, "version": 99})
+        with pytest.raises(ft.InputError, match="Got no version"):
+            ft.Watch.restore({})
+
+    def test_a_journal_gives_the_same_stakes(self) -> None:
+        rng = np.random.default_rng(0)
+        journal: list[Entry] = []
+        w = watch(rng, journal=journal.append)
+        live(w, rng, range(1, 25), gap=0.15)
+        book = w._life.books[0]
+        accounts = replay(journal + [e for e in journal if isinstance(e, Block)])
+        stakes = np.exp(log_totals(book.log_stakes))
+        assert {type(e) for e in journal} == {Opening, Feeding, Block}
+        for name, stake, given in zip(book.names, stakes.tolist(), book.given.tolist(), strict=True):
+            assert accounts[name].stake == stake
+            assert accounts[name].given == given
+
+    def test_blocks_are_stored_with_the_tables_they_come_from(self) -> None:
+        from fairtest.monitoring.evalues.tables import Association
+
+        journal: list[Entry] = []
+        rng = np.random.default_rng(0)
+        live(watch(rng, journal=journal.append), rng, range(1, 4))
+        blocks = [e for e in journal if isinstance(e, Block)]
+        assert blocks
+        for block in blocks:
+            x, n1, m1, n = np.array(block.tables).T
+            assert Association().log_e(x, n1, m1, n).sum(axis=0).tolist() == list(block.log_e)
+
+
+class TestTime:
+    def test_late_records_count_when_they_come(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        w.observe(records(rng, 5))
+        late = records(rng, 1, 50)
+        w.observe(late)
+        book = w._life.books[0]
+        assert w._life.day == 20_454 + 5
+        assert book.tally[0].sum() >= 50
+
+    def test_days_without_records_get_their_capital(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        w.observe(records(rng, 1))
+        before = w.standings(None)
+        w.advance(dt.datetime(2026, 1, 12))
+        assert sum(s.given for s in w.standings(None)) > sum(s.given for s in before)
+        assert w.advance(dt.datetime(2026, 1, 3)) == []
+        assert w._life.day == 20_454 + 11
+
+    def test_a_time_in_each_call(self) -> None:
+        rng = np.random.default_rng(0)
+        frame = {k: v for k, v in records(rng, 1).items() if k != "at"}
+        w = ft.Watch("sex", "hired", history=frame, person=False, search=False)
+        with pytest.raises(ft.InputError, match="When did these records arrive"):
+            w.observe(frame)
+        assert w.observe(frame, at=dt.datetime(2026, 1, 2, 9)) == []
+        zone = dt.timezone(dt.timedelta(hours=2))
+        w.observe(frame, at=dt.datetime(2026, 1, 2, 15, 30, tzinfo=zone))
+        assert w._life.hour == 13
+
+    def test_a_block_closes_early_when_it_is_full(self) -> None:
+        rng = np.random.default_rng(0)
+        journal: list[Entry] = []
+        w = watch(rng, journal=journal.append, contextual=[])
+        w.observe(records(rng, 1, 30_000))
+        w.advance(dt.datetime(2026, 1, 3))
+        blocks = [e for e in journal if isinstance(e, Block)]
+        sizes = [block.tables[0][3] for block in blocks]
+        assert sum(sizes) == 30_000
+        assert max(sizes) == 2_000
+        assert sizes.count(2_000) >= 12
+        assert len({block.end for block in blocks}) == len(blocks)
+        assert len({block.slot for block in blocks}) == len(blocks)
+        assert replay(journal)[blocks[0].hypothesis].stake == w.standings()[0].stake
+
+
+class TestSearch:
+    def test_a_deeper_context_is_found_and_followed(self) -> None:
+        rng = np.random.default_rng(0)
+
+        def day(at: int, gap: float) -> dict[str, Any]:
+            frame = records(rng, at, 600)
+            a, b = rng.choice(["x", "y"], 600), rng.choice(["u", "v"], 600)
+            there = (frame["region"] == "S") & (a == "x") & (b == "u")
+            fewer = there & (frame["sex"] == "f") & (rng.random(600) < gap)
+            return {**frame, "a": a, "b": b, "hired": frame["hired"] & ~fewer}
+
+        w = ft.Watch("sex", "hired", history=day(0, 0), person=False, time="at")
+        events = [e for at in range(1, 40) for e in w.observe(day(at, 0.9 if at > 5 else 0.0))]
+        wanted = {"region = S", "a = x", "b = u"}
+        found = [s for s in w.standings(None) if set(str(s.context).split(", ")) == wanted]
+        assert found
+        assert events
+        assert all(w._life.books[0].valid_from[w._life.books[0].contexts.index(s.context)] > 20_454 + 1 for s in found)
+
+    def test_a_listed_context_is_followed_from_the_next_day(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        w.observe(records(rng, 1))
+        deep = Context.of([Predicate("region", "in", ("N", "S"))])  # type: ignore[arg-type]
+        w.follow(deep)
+        assert deep not in w._life.books[0].contexts
+        w.observe(records(rng, 2))
+        row = w._life.books[0].contexts.index(deep)
+        assert w._life.books[0].valid_from[row] == 20_454 + 2
+        assert w._life.books[0].given[row] > 0
+        with pytest.raises(ft.InputError, match="no contextual column 'hired'"):
+            w.follow(Context.of([Predicate("hired", "==", True)]))  # type: ignore[arg-type]
+
+    def test_the_records_may_be_kept_elsewhere(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        w.observe(records(rng, 1))
+        history = records(rng, 1, 4000, gap=0.3)
+        history["age"] = rng.integers(18, 70, 4000)
+        assert w.search(history) == []  # what it could find is followed already
+        restored = ft.Watch.restore(w.state(), history=history)
+        assert restored.standings(None) == w.standings(None)
+
+
+class TestFrames:
+    @pytest.mark.parametrize("library", ["polars", "pandas", "dict", "arrow"])
+    def test_all_libraries_say_the_same(self, library: str) -> None:
+        make: dict[str, Any] = {"polars": pl.DataFrame, "dict": dict}
+        if library in ("pandas", "arrow"):
+            pandas = pytest.importorskip("pandas")
+            pyarrow = pytest.importorskip("pyarrow")
+            make |= {"pandas": pandas.DataFrame, "arrow": pyarrow.table}
+        rng = np.random.default_rng(0)
+        w = ft.Watch(
+            "sex", "hired", history=make[library](records(rng, 0)), person=False, time="at", search=False, contextual=[]
+        )
+        for day in range(1, 4):
+            w.observe(make[library](records(rng, day)))
+        plain = np.random.default_rng(0)
+        other = ft.Watch(
+            "sex", "hired", history=records(plain, 0), person=False, time="at", search=False, contextual=[]
+        )
+        for day in range(1, 4):
+            other.observe(records(plain, day))
+        assert w.standings() == other.standings()
+
+    def test_the_first_frame_is_learned_from_if_there_is_no_history(self) -> None:
+        rng = np.random.default_rng(0)
+        w = ft.Watch("sex", "hired", person=False, time="at", search=False)
+        with pytest.raises(ft.UsageError, match="knows nothing of the columns yet"):
+            w.state()
+        assert w.observe(records(rng, 1)) == []
+        assert not w._life.books[0].contexts
+        w.observe(records(rng, 2))
+        assert len(w._life.books[0].contexts) == 4
+
+    def test_values_that_are_new(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        frame = records(rng, 1)
+        frame["region"][:100] = "W"
+        w.observe(frame)
+        w.observe(records(rng, 2))
+        assert "region = W" in [str(c) for c in w._life.books[0].contexts]
+        frame = records(rng, 3)
+        frame["sex"][:10] = "x"
+        with pytest.warns(ft.FairTestWarning, match="10 records have a value of 'sex' that was not known"):
+            w.observe(frame)
+        assert w._life.books[0].tally[0].sum() <= 290
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"alpha": 5}, "'alpha' must be a number between 0 and 1"),
+            ({"tolerance": -0.1}, "'tolerance' must be a number between 0 and 1"),
+            ({"slots": "week"}, "'slots' must be 'auto' or 'day'"),
+            ({"mode": "ever"}, "'mode' must be 'lifetime' or 'rate'"),
+            ({"person": 3}, "'person' must be the name of a column, or False"),
+            ({"contextual": ["regoin"]}, "Did you mean 'region'"),
+            ({"explanatory": "hired"}, "two roles"),
+        ],
+    )
+    def test_arguments(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(ft.InputError, match=message):
+            watch(np.random.default_rng(0), **options)
+
+    def test_frames(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng)
+        with pytest.raises(ft.InputError, match="no column 'region'"):
+            w.observe({k: v for k, v in records(rng, 1).items() if k != "region"})
+        with pytest.raises(ft.InputError, match="Records must be a pandas or polars frame"):
+            w.observe([1, 2])
+        with pytest.raises(ft.InputError, match="leave 'at' out"):
+            w.observe(records(rng, 1), at=dt.datetime(2026, 1, 2))
+        with pytest.raises(ft.InputError, match="must hold dates with times"):
+            w.observe({**records(rng, 1), "at": np.arange(300)})
+        with pytest.raises(ft.InputError, match="must all be times"):
+            w.observe({**records(rng, 1), "at": ["soon"] * 300})
+        with pytest.raises(ft.InputError, match="row 0 has none"):
+            w.observe({**records(rng, 1), "at": pl.Series([None] * 300, dtype=pl.Datetime)})
+        with pytest.raises(ft.InputError, match="is not followed"):
+            w.measure(Context.of([Predicate("region", "==", "Q")]))  # type: ignore[arg-type]
+        with pytest.raises(ft.InputError, match=r"watch\.comparisons lists them"):
+            w.measure(cell=4)
+        assert w.observe({k: v[:0] for k, v in records(rng, 1).items()}) == []
+
+    def test_a_tolerance_of_numbers(self) -> None:
+        frame = {"sex": ["f", "m"] * 50, "pay": np.arange(100.0), "at": ["2026-01-01"] * 100}
+        with pytest.raises(ft.InputError, match="'tolerance' is a gap between rates"):
+            ft.Watch("sex", "pay", history=frame, person=False, time="at", tolerance=0.02)
+
+    def test_how_many_records_come_is_not_known(self) -> None:
+        frame = {k: v for k, v in records(np.random.default_rng(0), 1).items() if k != "at"}
+        w = ft.Watch("sex", "hired", history=frame, person=False, search=False)
+        with pytest.raises(ft.InputError, match="How many records come in a day is not known yet"):
+            w.outlook()
+        assert w.outlook(records_a_day=1000).days > 0
