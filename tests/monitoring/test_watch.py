@@ -257,6 +257,20 @@ class TestPeople:
         again.advance(end)
         assert [s.stake for s in once.standings(None)] == [s.stake for s in again.standings(None)]
 
+    def test_a_record_whose_truth_comes_late_counts_when_it_comes(self) -> None:
+        rng = np.random.default_rng(0)
+        w = watch(rng, person="id")
+        frame = records(rng, 1, id=np.arange(300) + 1000)
+        w.observe({**frame, "hired": [None] * 300})
+        assert not w._life.books[0].tally.any()
+        late = {**frame, "at": frame["at"] + np.timedelta64(3, "D")}
+        w.observe({key: values[:200] for key, values in late.items()})
+        w.observe(late)
+        book = w._life.books[0]
+        assert w._life.day == 20_454 + 4
+        assert book.today[0] == 300
+        assert book.recent[0].sum() == 0
+
     def test_without_a_column_there_is_a_warning(self) -> None:
         with pytest.warns(ft.FairTestWarning, match="No 'person' column is named"):
             watch(np.random.default_rng(0), person=None)

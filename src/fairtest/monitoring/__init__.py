@@ -25,7 +25,8 @@ anyone looks, whatever is looked at first, whenever it is stopped. Other claims 
   contexts are followed. :mod:`.search`: FairTest's own search, on records that have been bet on already.
 - :mod:`.book` and :mod:`.closing`: all hypotheses of a pair at once, in arrays. :mod:`.life`: records come, blocks
   close, days begin; it knows no frames. :mod:`.echoes`: which of many overlapping alarms are said.
-- :mod:`.intake` reads frames, :mod:`.state` stores, :mod:`.words` speaks, :mod:`.watch` is what users call.
+- :mod:`.intake` reads frames, :mod:`.people` knows who came before, :mod:`.state` stores, :mod:`.standing`,
+  :mod:`.outlook`, :mod:`.events` and :mod:`.words` are what is shown, :mod:`.watch` is what users call.
 
 **What must stay true** when this is changed: what is followed, with which share, in which slots, is settled before the
 records that are bet on; the law of a block given its margins is exact; a record is bet on once, and a person once.

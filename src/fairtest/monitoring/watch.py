@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from fairtest.monitoring.outlook import Outlook, Rates, outlook_of, rates_of
 from fairtest.monitoring.people import People
 from fairtest.monitoring.search import Memory, search_records, search_windows
 from fairtest.monitoring.slots import day_of
-from fairtest.monitoring.stakes import log_totals
+from fairtest.monitoring.standing import Standing, standings_of
 from fairtest.monitoring.state import (
     VERSION,
     check_version,
@@ -41,31 +41,6 @@ if TYPE_CHECKING:
 
 SLOTS = ("auto", "day")
 _SOURCE = ("categorical", "numeric", "ordered", "favourable", "reference")
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How one hypothesis stands.
-
-    Attributes
-    ----------
-    stake
-        What the stakes on it have grown to; at 1/α there is an alarm.
-    given
-        The capital that was put in.
-    alarmed
-        Whether a bias was found that is not known to be gone; its stake is taken off then.
-    echo
-        Whether the alarm only said again what one in an overlapping context had said.
-    """
-
-    context: Context
-    protected: str
-    output: str
-    stake: float
-    given: float
-    alarmed: bool
-    echo: bool
 
 
 class Watch:
@@ -248,15 +223,7 @@ class Watch:
 
     def standings(self, most: int | None = 10) -> list[Standing]:
         """Return how hypotheses stand: first those that alarmed, then the largest stakes, echoes last."""
-        found: list[Standing] = []
-        for book in self._life.books:
-            stakes = np.exp(np.minimum(log_totals(book.log_stakes), 700.0))
-            arrays = (stakes, book.given, book.alarmed, book.echo_of >= 0)
-            facts = zip(book.contexts, *(array.tolist() for array in arrays), strict=True)
-            pair = (book.pair.protected.name, book.pair.output.name)
-            found += [Standing(context, *pair, *rest) for context, *rest in facts]
-        found.sort(key=lambda s: (s.echo, not s.alarmed, -s.stake, str(s.context)))
-        return found[:most]
+        return standings_of(self._life)[:most]
 
     def measure(
         self, context: Context | None = None, *, days: int | None = None, pair: int = 0, cell: int = 0
