@@ -135,6 +135,9 @@ class TestIntervals:
         assert whole.gap == pytest.approx(0.107, abs=0.03)
         assert window.high - window.low > whole.high - whole.low
         assert window.records == 28 * 200
+        young = trail.window(192, 219, 190, 0.05)
+        assert young is not None
+        assert young.high - young.low < window.high - window.low  # the longer it lives, the more windows share the 5 %
 
     def test_weeks_are_pooled_without_losing_anything(self) -> None:
         trail = self.trail(np.random.default_rng(0), 0.1, days=200)

@@ -146,6 +146,10 @@ class TestTables:
         for bets in (Association(), Association(0.05), MoreThan(0.05), LessThan(0.05)):
             assert not bets.log_e(*tables.T).any()
 
+    def test_margins_that_allow_one_table(self) -> None:
+        assert log_normaliser(3, 7, 7, [0.8, -1.6]).tolist() == [0.8 * 3, -1.6 * 3]
+        assert pay((3, 3, 7, 7), 0.8) == pay((0, 0, 4, 9), -0.8, 0.4) == 1.0
+
     def test_no_bet_where_the_rate_is_too_near_its_end(self) -> None:
         assert not MoreThan(0.2).log_e(*(np.array([v]) for v in (1, 10, 1, 20))).any()
 
