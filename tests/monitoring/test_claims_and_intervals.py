@@ -10,7 +10,7 @@ import pytest
 from fairtest.exceptions import InputError
 from fairtest.model.context import Context, Predicate
 from fairtest.monitoring.claims import Following, following_from_plain, following_to_plain, levels_above, share_of
-from fairtest.monitoring.echoes import is_echo, overlap, seen_gap
+from fairtest.monitoring.echoes import Seen, is_echo, overlap, see, seen_gap
 from fairtest.monitoring.intervals import Trail, exact_interval, radius, trail_from_plain, trail_to_plain
 from fairtest.monitoring.plan import days_until_alarm, records_until_alarm
 
@@ -215,15 +215,24 @@ class TestEchoes:
 
     def test_a_part_with_the_same_gap_is_one(self) -> None:
         part = self.north.narrowed(Predicate("age", ">", 40))  # type: ignore[arg-type]
-        assert is_echo(part, 0.12, self.north, 0.1)
-        assert not is_echo(part, 0.3, self.north, 0.1)
+        assert is_echo(Seen(part, 0.12, 50), Seen(self.north, 0.1, 100))
+        assert not is_echo(Seen(part, 0.3, 50), Seen(self.north, 0.1, 100))
 
     def test_a_whole_with_as_large_a_gap_is_none(self) -> None:
-        assert is_echo(Context(), 0.03, self.north, 0.1)
-        assert not is_echo(Context(), 0.09, self.north, 0.1)
+        known = Seen(self.north, 0.1, 100)
+        assert is_echo(Seen(Context(), 0.03, 400), known)
+        assert not is_echo(Seen(Context(), 0.09, 400), known)
+        assert is_echo(Seen(Context(), 0.07, 200), known)  # half of it alone would give 0.05
 
     def test_others_are_none(self) -> None:
-        assert not is_echo(self.south, 0.05, self.north, 0.1)
+        assert not is_echo(Seen(self.south, 0.05, 100), Seen(self.north, 0.1, 100))
+
+    def test_gaps_are_compared_on_days_that_are_over(self) -> None:
+        trail = Trail()
+        for day in range(10):
+            trail.add(day, np.array([10.0, 10 * (0.9 if day == 9 else 0.1), 1.0, 40.0]))
+        assert see(self.north, trail, 1, 6, 9, 0.0) == Seen(self.north, pytest.approx(0.1), 120.0)
+        assert see(self.north, Trail(), 1, 6, 9, 0.25).gap == 0.25
 
     def test_the_gap_that_is_seen_is_that_of_the_last_days(self) -> None:
         trail = Trail()

@@ -269,7 +269,7 @@ class TestPeople:
         book = w._life.books[0]
         assert w._life.day == 20_454 + 4
         assert book.today[0] == 300
-        assert book.recent[0].sum() == 0
+        assert book.recent[0].sum() == 500  # those of the history
 
     def test_without_a_column_there_is_a_warning(self) -> None:
         with pytest.warns(ft.FairTestWarning, match="No 'person' column is named"):
@@ -365,6 +365,23 @@ class TestTime:
         zone = dt.timezone(dt.timedelta(hours=2))
         w.observe(frame, at=dt.datetime(2026, 1, 2, 15, 30, tzinfo=zone))
         assert w._life.hour == 13
+
+    def test_slots_are_chosen_by_the_week_before(self) -> None:
+        rng = np.random.default_rng(0)
+        days = [records(rng, d, 300) for d in range(-7, 0)]
+        history = {name: np.concatenate([day[name] for day in days]) for name in days[0]}
+        known = ft.Watch("sex", "hired", history=history, person=False, time="at", search=False)
+        young = watch(np.random.default_rng(0))
+        for w, first, expected in (
+            (known, 0, {"everyone": 1, "region = N": 3}),
+            (young, 1, dict.fromkeys(["everyone"], 6)),
+        ):
+            w.observe(records(rng, first))
+            book = w._life.books[0]
+            assert {str(c): int(h) for c, h in zip(book.contexts, book.hours, strict=True)}.items() >= expected.items()
+        for d in range(2, 10):
+            young.observe(records(rng, d))
+        assert young._life.books[0].hours[0] == 1
 
     def test_a_block_closes_early_when_it_is_full(self) -> None:
         rng = np.random.default_rng(0)

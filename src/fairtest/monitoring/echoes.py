@@ -7,6 +7,7 @@ gap in a whole.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from fairtest.monitoring.intervals import Trail
 
 LARGER = 2.0
-"""A gap is clearly larger if it is so many times as large …"""
-AS_LARGE = 0.7
-"""… and as large if it is so many times as large."""
+"""A gap in a part is clearly larger if it is so many times as large."""
+FEWEST_DAYS = 3
+"""Gaps are compared over so many days at least."""
 _WINDOWS = (3, 7, 28)
 
 
@@ -49,13 +50,33 @@ def _excludes(first: Predicate, second: Predicate) -> bool:
     return False
 
 
-def is_echo(context: Context, gap: float, known: Context, known_gap: float) -> bool:
-    """Whether an alarm with a gap says nothing beyond another one in a known context."""
-    if not overlap(context, known):
+@dataclass(frozen=True)
+class Seen:
+    """A gap in a context over some days, in the direction of the bias, and the records it was seen in."""
+
+    context: Context
+    gap: float
+    records: float
+
+
+def is_echo(new: Seen, known: Seen) -> bool:
+    """Whether an alarm says nothing beyond another one.
+
+    If the bias were in the known context alone, a whole around it would have the share of the gap that the known
+    context has of its records; a whole with half of what is missing to the full gap is news.
+    """
+    if not overlap(new.context, known.context):
         return False
-    if len(context) < len(known) and context.contains(known):
-        return gap < AS_LARGE * known_gap
-    return gap <= LARGER * known_gap
+    if len(new.context) < len(known.context) and new.context.contains(known.context):
+        share = min(known.records / max(new.records, 1.0), 1.0)
+        return new.gap < known.gap * (1 + share) / 2
+    return new.gap <= LARGER * known.gap
+
+
+def see(context: Context, trail: Trail, sign: int, since: int, day: int, otherwise: float) -> Seen:
+    """Return the gap of a context from a day on until the day before another; ``otherwise`` where there is none."""
+    sums = trail.between(min(since, day - FEWEST_DAYS), day - 1)
+    return Seen(context, sign * sums[1] / sums[0] if sums[0] > 0 else otherwise, float(sums[3]))
 
 
 def seen_gap(trail: Trail, sign: int, day: int) -> float:

@@ -22,6 +22,7 @@ RECORDS = 2
 """… for contexts with so many a day …"""
 MOST = 10_000
 """… of which so many are followed at most."""
+WEEK = 7
 MOST_CELLS = 40_000_000
 """The most numbers that the open blocks of a pair may have."""
 
@@ -62,6 +63,19 @@ class Census:
         while self.days and self.days[0] < day - DAYS:
             self.total[self.candidates.pop(0)] -= self.counts.pop(0)
             self.days.pop(0)
+
+    def week_before(self, day: int, candidates: IntArray) -> tuple[IntArray, int]:
+        """Return the records of candidates on each of the seven days before a day, by day modulo 7.
+
+        And since how many days, seven at most, records have been counted.
+        """
+        week = np.zeros((candidates.size, WEEK), dtype=np.int64)
+        for each, who, many in zip(self.days, self.candidates, self.counts, strict=True):
+            if each >= day - WEEK:
+                place = np.searchsorted(who, candidates)
+                found = (place < who.size) & (who[np.minimum(place, who.size - 1)] == candidates)
+                week[found, each % WEEK] = many[place[found]]
+        return week, min(day - self.days[0], WEEK) if self.days else 0
 
     def frequent(self, day: int, allowed: BoolArray, most: int = MOST) -> IntArray:
         """Return the candidates that have enough records on the morning of a day, the largest if they are too many."""

@@ -17,7 +17,7 @@ from fairtest.monitoring.candidates import rows_in
 from fairtest.monitoring.capital import FOUND, LISTED, SCHEMA, Mode, daily_stake, share_capital
 from fairtest.monitoring.claims import Following, levels_above
 from fairtest.monitoring.closing import Alarm, Claimed, Closer
-from fairtest.monitoring.echoes import is_echo, seen_gap
+from fairtest.monitoring.echoes import is_echo, see, seen_gap
 from fairtest.monitoring.events import GONE, NEW, Event
 from fairtest.monitoring.family import MOST, MOST_CELLS, Census, allowed_candidates
 from fairtest.monitoring.pairs import BETS, Form
@@ -267,7 +267,10 @@ class Life:
         frequent = self.censuses[pair].frequent(self.day, self._allowed[pair], min(MOST, room))
         new = frequent[book.lookup[frequent] < 0]
         contexts = [self.candidates.context(int(number), self.schema) for number in new]
-        self._open(pair, contexts, SCHEMA, new.tolist())
+        rows = self._open(pair, contexts, SCHEMA, new.tolist())
+        if rows:  # their slots hang on the days before, as those of all others do
+            week, known = self.censuses[pair].week_before(self.day, new)
+            book.recent[rows.start :], book.known[rows.start :] = week, known
         fed = np.array([origin == LISTED for origin in book.origins], dtype=bool)
         fed[book.lookup[frequent]] = True
         book.arrays["fed"] = fed
@@ -300,12 +303,13 @@ class Life:
                 self._open(pair, [context], origin, [-1])
         self.waiting = []
 
-    def _open(self, pair: int, contexts: list[Context], origin: str, candidates: list[int]) -> None:
+    def _open(self, pair: int, contexts: list[Context], origin: str, candidates: list[int]) -> range:
         book = self.books[pair]
         rows = book.add(contexts, origin, candidates, self.day)
         if self.journal is not None:
             for row in rows:
                 self.journal(Opening(book.names[row], self.day, book.pair.bets))
+        return rows
 
     def _stake(self) -> None:
         """Stake the capital of the day."""
@@ -342,10 +346,17 @@ class Life:
         book.alarmed[alarm.row] = True
         cell, bet = divmod(alarm.bet, BETS)
         sign = 1 if bet < BETS // 2 else -1
-        seen = seen_gap(book.trail(alarm.row, cell, self.day, alarm.later), sign, self.day)
+        trail = book.trail(alarm.row, cell, self.day, alarm.later)
+        seen = seen_gap(trail, sign, self.day)
         for row, known in book.followings.items():
-            same = known.cell == cell and known.sign == sign
-            if same and is_echo(book.contexts[alarm.row], seen, book.contexts[row], known.seen):
+            if (
+                known.cell == cell
+                and known.sign == sign
+                and is_echo(
+                    see(book.contexts[alarm.row], trail, sign, known.since, self.day, seen),
+                    see(book.contexts[row], book.trail(row, cell, self.day), sign, known.since, self.day, known.seen),
+                )
+            ):
                 book.echo_of[alarm.row] = row
                 return []
         self.alarms += 1
