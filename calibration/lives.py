@@ -174,8 +174,7 @@ class Simulation:
         for day in range(self.days):
             records = self._records(rng, day, groups, rates)
             events = life.receive(records)
-            if records.table is not None:
-                memory.add(FIRST + day, records.table)
+            memory.add(FIRST + day, records.table)
             events += life.go_to(FIRST + day, HOURS)
             yield day, life, events
 
@@ -197,7 +196,7 @@ class Simulation:
         table = Table("records", "dict", n, {name: self._column(name, values) for name, values in codes.items()})
         stratum = np.zeros(n, dtype=np.int64)
         pairs = [pair.values(table) for pair in self.known.pairs]
-        return Records(np.full(n, FIRST + day), hour, stratum, self.known.candidates.of_records(table), pairs, table)
+        return Records(np.full(n, FIRST + day), hour, stratum, pairs, table)
 
     def _column(self, name: str, codes: NDArray[np.int32]) -> Column:
         known = self.known.schema.columns[name]

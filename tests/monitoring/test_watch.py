@@ -398,6 +398,32 @@ class TestTime:
         assert len({block.slot for block in blocks}) == len(blocks)
         assert replay(journal)[blocks[0].hypothesis].stake == w.standings()[0].stake
 
+    def test_a_small_stream_that_suddenly_is_a_large_one(self) -> None:
+        rng = np.random.default_rng(0)
+        journal: list[Entry] = []
+        w = watch(rng, journal=journal.append, contextual=[])
+        for day in range(1, 12):
+            w.observe(records(rng, day, 6))
+        assert w._life.books[0].days[0] > 1
+        w.observe(records(rng, 12, 30_000))
+        for day in range(13, 20):
+            w.observe(records(rng, day, 6))
+        w.advance(dt.datetime(2026, 1, 30))
+        sizes = [e.tables[0][3] for e in journal if isinstance(e, Block)]
+        assert sum(sizes) == 11 * 6 + 30_000 + 7 * 6
+        assert max(sizes) == 2_000
+        assert replay(journal)[w._life.books[0].names[0]].stake == w.standings()[0].stake
+
+    def test_days_as_blocks(self) -> None:
+        rng = np.random.default_rng(0)
+        journal: list[Entry] = []
+        w = watch(rng, journal=journal.append, contextual=[], slots="day")
+        for day in range(1, 4):
+            w.observe(records(rng, day, 5_000))
+        w.advance(dt.datetime(2026, 1, 6))
+        sizes = [e.tables[0][3] for e in journal if isinstance(e, Block)]
+        assert sizes == [2_000, 2_000, 1_000] * 3
+
 
 class TestSearch:
     def test_a_deeper_context_is_found_and_followed(self) -> None:
@@ -532,6 +558,13 @@ class TestMistakes:
         frame = {"sex": ["f", "m"] * 50, "pay": np.arange(100.0), "at": ["2026-01-01"] * 100}
         with pytest.raises(ft.InputError, match="'tolerance' is a gap between rates"):
             ft.Watch("sex", "pay", history=frame, person=False, time="at", tolerance=0.02)
+
+    def test_too_many_pairs_of_conditions(self) -> None:
+        rng = np.random.default_rng(0)
+        wide = {f"c{i}": [f"v{j}" for j in rng.permutation(3000) % 150] for i in range(60)}
+        frame = {"sex": ["f", "m"] * 1500, "hired": [0, 0, 1, 1] * 750, **wide}
+        with pytest.raises(ft.InputError, match=r"The 60 contextual columns make .* Name fewer in 'contextual'"):
+            ft.Watch("sex", "hired", history=frame, person=False, categorical=list(wide))
 
     def test_how_many_records_come_is_not_known(self) -> None:
         frame = {k: v for k, v in records(np.random.default_rng(0), 1).items() if k != "at"}

@@ -215,13 +215,13 @@ class Book:
             pooled[first] = sums
         self.past_days, self.past_sums = list(pooled), list(pooled.values())
 
-    @property
-    def busiest(self) -> int:
-        """The records of the largest open block."""
+    def busiest(self, first: int = 0, last: int = HOURS) -> int:
+        """Return the records of the largest open block among those of some hours."""
         most = 0
         for width in np.unique(self.hours):
-            tally = self.tally[self.hours == width]
-            slots = tally.reshape(len(tally), HOURS // width, width, *tally.shape[2:]).sum(axis=(2, 4, 5))
+            start, stop = first // width * width, -(-last // width) * width
+            tally = self.tally[self.hours == width, start:stop]
+            slots = tally.reshape(len(tally), (stop - start) // width, width, *tally.shape[2:]).sum(axis=(2, 4, 5))
             most = max(most, int(slots.max(initial=0)))
         return most
 

@@ -131,11 +131,10 @@ class Intake:
             protected, output, usable = pair.values(table)
             usable &= stratum >= 0
             pairs.append((protected, output, usable if who is None else people.first_records(who, usable)))
-        candidates = self.learned.candidates.of_records(table)
-        return Records(days, hours, np.maximum(stratum, 0), candidates, pairs, table)
+        return Records(days, hours, np.maximum(stratum, 0), pairs, table)
 
     def _keep(self, records: Records) -> None:
-        if self.memory is not None and records.table is not None:
+        if self.memory is not None:
             for day in np.unique(records.day):
                 self.memory.add(int(day), take_rows(records.table, np.flatnonzero(records.day == day)))
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.types import IntArray
 
-FEWEST = 2
-"""The fewest records that something can be learned from."""
+MOST_CANDIDATES = 20_000_000
+"""The most conjunctions of up to two predicates that are counted, whether they occur or not."""
 
 
 @dataclass
@@ -132,8 +132,13 @@ def learn(history: Any, roles: Roles) -> Learned:
     contextual = sorted(frozenset().union(*allowed), key=list(source.table.columns).index)
     compared = {name for pair in pairs for name in (*pair.protected.columns, *pair.output.columns)}
     schema = Schema.of(source.table, sorted(compared), (*contextual, *roles.explanatory))
-    items = [items_of(source.table[name], schema.columns[name].grows) for name in contextual]
-    return Learned(schema, pairs, Candidates(items), allowed, _strata(source, roles.explanatory))
+    candidates = Candidates([items_of(source.table[name], schema.columns[name].grows) for name in contextual])
+    if candidates.number > MOST_CANDIDATES:
+        raise InputError(
+            f"The {len(contextual)} contextual columns make {candidates.number:,} pairs of conditions, and at most "
+            f"{MOST_CANDIDATES:,} can be counted. Name fewer in {argument('contextual')}, or group their values."
+        )
+    return Learned(schema, pairs, candidates, allowed, _strata(source, roles.explanatory))
 
 
 def _investigation(source: DataSource, output: str, roles: Roles) -> Testing:

@@ -22,7 +22,7 @@ from fairtest.monitoring.events import GONE, NEW, Event
 from fairtest.monitoring.family import MOST, MOST_CELLS, Census, allowed_candidates
 from fairtest.monitoring.pairs import BETS, Form
 from fairtest.monitoring.schema import take_rows
-from fairtest.monitoring.slots import HOURS, MOST_RECORDS, effective_strata
+from fairtest.monitoring.slots import FIRST_HOURS, HOURS, MOST_RECORDS, date_of, effective_strata
 from fairtest.monitoring.stakes import Feeding, Opening
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from fairtest.monitoring.stakes import Entry
     from fairtest.types import BoolArray, FloatArray, IntArray
 
+MOST_ROWS = 20_000
+"""So many records are looked at at once: each is in many contexts."""
 WINDOW = 28
 """The gap that an alarm tells is that of so many days …"""
 SHORT_WINDOW = 7
@@ -56,20 +58,17 @@ class Records:
     ----------
     day, hour
         When they arrived: the day since 1970, and the hour.
-    candidates
-        The candidates that each is in.
     pairs
         For each pair the protected attribute, the output, and whether the record may be bet on.
     table
-        The columns, for contexts that are not candidates; None where there are none.
+        The columns.
     """
 
     day: IntArray
     hour: IntArray
     stratum: IntArray
-    candidates: IntArray
     pairs: Sequence[tuple[FloatArray, FloatArray, BoolArray]]
-    table: Table | None = None
+    table: Table
 
     def __len__(self) -> int:
         return len(self.day)
@@ -149,8 +148,11 @@ class Life:
     def remember(self, records: Records) -> None:
         """Count records of before the monitor: they say which contexts there are, and are not bet on."""
         for day in np.unique(records.day):
-            for census, (_, _, usable) in zip(self.censuses, records.pairs, strict=True):
-                census.add(int(day), records.candidates[(records.day == day) & usable])
+            today = np.flatnonzero(records.day == day)
+            for rows in np.array_split(today, -(-today.size // MOST_ROWS)):
+                candidates = self.candidates.of_records(take_rows(records.table, rows))
+                for census, (_, _, usable) in zip(self.censuses, records.pairs, strict=True):
+                    census.add(int(day), candidates[usable[rows]])
 
     def receive(self, records: Records) -> list[Event]:
         """Take in records, which must not be earlier than those before, and return what is claimed."""
@@ -159,10 +161,7 @@ class Life:
         while at < len(records):
             day = int(records.day[at])
             events += self.go_to(day)
-            stop = int(np.searchsorted(records.day, day, side="right"))
-            if self._bound + stop - at >= MOST_RECORDS:
-                self._bound = max((book.busiest for book in self.books), default=0)
-            until = min(stop, at + max(MOST_RECORDS - self._bound, 1))
+            until = self._room(records, at, int(np.searchsorted(records.day, day, side="right")))
             self._count(records, slice(at, until))
             hour = int(records.hour[until - 1])
             events += self._close(hour)
@@ -171,6 +170,19 @@ class Life:
                 events += self._events(partial(Closer.close_full, until=hour))
             at = until
         return events
+
+    def _room(self, records: Records, at: int, stop: int) -> int:
+        """Return up to which record of a day can be counted at once, without any block getting too large."""
+        if self._bound + stop - at >= MOST_RECORDS:
+            self._bound = max(book.busiest() for book in self.books)
+        if self._bound + stop - at < MOST_RECORDS:
+            return min(stop, at + MOST_ROWS)
+        # too many for all hours at once: those of the next quarter of the day, and never mind the other quarters
+        first = int(records.hour[at]) // FIRST_HOURS * FIRST_HOURS
+        stop = at + int(np.searchsorted(records.hour[at:stop], first + FIRST_HOURS))
+        most = max(book.busiest(first, first + FIRST_HOURS) for book in self.books)
+        self._bound = MOST_RECORDS
+        return min(stop, at + max(MOST_RECORDS - most, 1))
 
     def go_to(self, day: int, hour: int = 0) -> list[Event]:
         """Let time pass: close what is over, and begin the days that have come."""
@@ -192,13 +204,15 @@ class Life:
             self.waiting.append((pair, context, origin))
 
     def _count(self, records: Records, part: slice) -> None:
+        table = take_rows(records.table, np.arange(part.start, part.stop))
+        all_candidates = self.candidates.of_records(table)
         for book, census, (protected, output, usable) in zip(self.books, self.censuses, records.pairs, strict=True):
             rows = np.flatnonzero(usable[part]) + part.start
             if not rows.size:
                 continue
             stratum = records.stratum[rows]
             book.need_strata(int(stratum.max()) + 1)
-            candidates = records.candidates[rows]
+            candidates = all_candidates[rows - part.start]
             census.add(self.day, candidates)
             batch = Batch(records.hour[rows], stratum, protected[rows], output[rows], candidates)
             members = [book.members(batch), *self._free_members(book, records, rows)]
@@ -210,7 +224,7 @@ class Life:
     @staticmethod
     def _free_members(book: Book, records: Records, rows: IntArray) -> Iterable[tuple[IntArray, IntArray]]:
         free = np.flatnonzero(book.candidate < 0)
-        if not free.size or records.table is None:
+        if not free.size:
             return
         table = take_rows(records.table, rows.astype(np.intp))
         for row in free:
@@ -243,7 +257,7 @@ class Life:
             trail = book.trail(row, following.cell, self.day)
             window = trail.window(first, self.day, self.start, self.terms.alpha) if first <= self.day else None
             for shown in following.close_window(window.interval) if window is not None else ():
-                events += self._claim(pair, Claimed(row, HOURS, f"day {self.day}", nothing, shown))
+                events += self._claim(pair, Claimed(row, HOURS, date_of(self.day).isoformat(), nothing, shown))
         return events
 
     def _begin_day(self) -> None:
@@ -307,8 +321,8 @@ class Life:
         book = self.books[pair]
         rows = book.add(contexts, origin, candidates, self.day)
         if self.journal is not None:
-            for row in rows:
-                self.journal(Opening(book.names[row], self.day, book.pair.bets))
+            for name in book.names[rows.start : rows.stop]:
+                self.journal(Opening(name, self.day, book.pair.bets))
         return rows
 
     def _stake(self) -> None:
