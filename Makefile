@@ -93,6 +93,7 @@ lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, de
 	$(BIN)/python -m calibration.lives search --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.lives claims --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.forms --lives $(or $(LIVES),200)
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

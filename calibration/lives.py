@@ -223,12 +223,13 @@ def count_false_alarms(
         said = f"day {event.day - FIRST + 1}, {event.context}, stake {event.stake:.0f}" if event else "quiet"
         print(f"life {life} ({world.name}): {said}; {hits} of {total}; {process_time() - start:.1f} s", flush=True)
     for name, many in wrong.items():
-        print(f"{name}: {many} of {done[name]} {_limits(many, done[name])}", flush=True)
-    print(f"all: {hits} of {total} {_limits(hits, total)}", flush=True)
+        print(f"{name}: {many} of {done[name]} {limits_of(many, done[name])}", flush=True)
+    print(f"all: {hits} of {total} {limits_of(hits, total)}", flush=True)
     return hits, total
 
 
-def _limits(hits: int, trials: int) -> str:
+def limits_of(hits: int, trials: int) -> str:
+    """Return a share with its 95 % limits."""
     if not trials:
         return ""
     low, high = limits(hits, trials, 0.025)

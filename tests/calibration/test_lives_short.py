@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from calibration.forms import DESIGNS, has_false_alarm
 from calibration.lives import (
     WORLDS,
     Simulation,
@@ -41,6 +42,11 @@ def test_a_bias_is_noticed_in_time(whole_days: bool, capsys: pytest.CaptureFixtu
     (median,) = measure_delays(5, (1,), whole_days=whole_days)
     assert 4 <= median <= 18
     assert "5 of 5 within 90" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_form_of_bet_is_quiet_without_bias(design: str) -> None:
+    assert sum(has_false_alarm(design, seed, days=20) for seed in range(2)) == 0
 
 
 def test_it_is_said_when_it_is_less(capsys: pytest.CaptureFixture[str]) -> None:
