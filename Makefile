@@ -88,7 +88,7 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
 
-lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=1000, an hour and a half
+lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=20 for a short one, two hours
 	$(BIN)/python -m calibration.lives null --first 100 --lives $(or $(LIVES),900)
 	$(BIN)/python -m calibration.lives search --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
