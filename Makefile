@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts lives
+.PHONY: commands clean adversary holds stories verdicts people lives
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -94,6 +94,11 @@ lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, de
 	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.lives claims --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.forms --lives $(or $(LIVES),200)
+
+people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
+	$(BIN)/python -m calibration.people null --seeds 60
+	$(BIN)/python -m calibration.people weights --seeds 200
+	$(BIN)/python -m calibration.people power --seeds 30
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50
