@@ -79,6 +79,14 @@ def test_replay() -> None:
     assert not account.alarmed
 
 
+def test_a_hypothesis_that_was_dropped_begins_again_with_nothing() -> None:
+    first = [Opening("h", 1, 10), Feeding(1, {"h": 0.5}), block_of(BLOCKS[1], 1)]
+    again = [Opening("h", 9, 10), Opening("h", 1, 10), Feeding(9, {"h": 0.25})]
+    account = replay(first + again)["h"]
+    assert (account.valid_from, account.given) == (9, 0.25)
+    assert account.stake == pytest.approx(0.25)
+
+
 def test_an_alarm_takes_the_stake() -> None:
     paid = np.log([[[2.0, 1.0], [30.0, 1.0], [0.1, 0.1]]])
     settled = settle(np.log([[0.5, 0.5]]), paid, LOG_20)

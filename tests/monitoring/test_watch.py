@@ -458,6 +458,24 @@ class TestSearch:
         with pytest.raises(ft.InputError, match="no contextual column 'hired'"):
             w.follow(Context.of([Predicate("hired", "==", True)]))  # type: ignore[arg-type]
 
+    def test_a_found_context_that_is_good_no_more_is_forgotten(self) -> None:
+        rng = np.random.default_rng(0)
+        journal: list[Entry] = []
+        w = watch(rng, journal=journal.append)
+        found = [Context.of([Predicate("region", "in", pair)]) for pair in (("N", "S"), ("E", "S"))]  # type: ignore[arg-type]
+        best = {d: found if d < 5 else found[:1] for d in range(1, 80)} | {40: found}
+        w._life.find = lambda day: [best[day - 20_454]]
+        for day in range(1, 45):
+            w.observe(records(rng, day, 60))
+            followed = [c for c in found if c in w._life.books[0].contexts]
+            if day in (3, 31, 41):
+                assert followed == found
+            if day == 35:
+                assert followed == found[:1]
+        book = w._life.books[0]
+        accounts = replay(journal)
+        assert [list(accounts[name].log_stakes) for name in book.names] == book.log_stakes.tolist()
+
     def test_the_records_may_be_kept_elsewhere(self) -> None:
         rng = np.random.default_rng(0)
         w = watch(rng)

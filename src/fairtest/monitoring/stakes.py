@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.special import logsumexp
 
 from fairtest.exceptions import UsageError
 
@@ -111,7 +110,7 @@ class Account:
     @property
     def stake(self) -> float:
         """The stake of the hypothesis."""
-        return float(np.exp(logsumexp(self.log_stakes)))
+        return float(np.exp(log_totals(np.array(self.log_stakes))))
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,9 @@ def replay(entries: Iterable[Entry], alpha: float = 0.05) -> dict[str, Account]:
     log_threshold = -np.log(alpha)
     for entry in entries:
         if isinstance(entry, Opening):
-            held.setdefault(entry.hypothesis, Account(entry.hypothesis, entry.valid_from, (NOTHING,) * entry.bets))
+            known = held.get(entry.hypothesis)
+            if known is None or known.valid_from < entry.valid_from:  # one that was dropped begins again with nothing
+                held[entry.hypothesis] = Account(entry.hypothesis, entry.valid_from, (NOTHING,) * entry.bets)
         elif isinstance(entry, Feeding):
             for name, amount in entry.amounts.items():
                 held[name] = put_in(held[name], amount)
