@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people
+.PHONY: commands clean adversary holds stories verdicts people lives
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -87,6 +87,13 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 	$(BIN)/python -m calibration.verdicts small --seeds 7 --jobs 2
 	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
+
+lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=20 for a short one, two hours
+	$(BIN)/python -m calibration.lives null --first 100 --lives $(or $(LIVES),900)
+	$(BIN)/python -m calibration.lives search --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.lives claims --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.forms --lives $(or $(LIVES),200)
 
 people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
 	$(BIN)/python -m calibration.people null --seeds 60
