@@ -232,7 +232,8 @@ def rounds(database: str, seconds: float, times: int, server: Postgres) -> Itera
                     f"{cpu:.1f} µs CPU a row, 99th percentile {slow:.0f} ms, memory {memory[-1]:.0f} MB"
                 )
         for form, found in ratios.items():
-            yield f"{database}: {form} {median(found):.2f} x bare (median of {times}; {min(found):.2f} to {max(found):.2f})"
+            spread = f"{min(found):.2f} to {max(found):.2f}"
+            yield f"{database}: {form} {median(found):.2f} x bare (median of {times}; {spread})"
         yield f"{database}: memory {memory[0]:.0f} MB after the first load, {memory[-1]:.0f} MB after the last"
 
 

@@ -5,6 +5,7 @@ The socket belongs to the supervisor, so that clients who come while a process s
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -40,7 +41,11 @@ class Child:
     def start(self) -> None:
         """Start the process."""
         command = [sys.executable, "-m", "fairtest.service.operate.child", *self._arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, pass_fds=self._passed)
+        # frames of one batch are small: handing parts of them to other threads costs more than it gains
+        few = {"POLARS_MAX_THREADS": "1"} if self._passed else {}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, text=True, pass_fds=self._passed, env={**few, **os.environ}
+        )
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(self._knows + "\n")
