@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import deletions, health, projects, records, streams
+from fairtest.service.api import deletions, health, monitors, projects, records, runs, streams
 from fairtest.service.api.problems import add_handlers
 from fairtest.service.api.records import Intake
 from fairtest.version import __version__
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from fairtest.service.service import Service
 
-VERSIONED = (projects.router, streams.router, records.router, deletions.router)
+VERSIONED = (
+    projects.router,
+    streams.router,
+    records.router,
+    deletions.router,
+    monitors.router,
+    runs.router,
+)
 """The routes under ``/v1``, one router for each file. To add one: write ``api/NAME.py`` with a router, and name it."""
 
 
