@@ -42,6 +42,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("GET", "/v1/monitors/{monitor}", "read", None),
     ("PATCH", "/v1/monitors/{monitor}", "manage", {"paused": False}),
     ("GET", "/v1/monitors/{monitor}/versions", "read", None),
+    ("POST", "/v1/monitors/{monitor}/records", "ingest", {"records": [{**RECORD, "id": "by-monitor"}]}),
     ("POST", "/v1/monitors/{monitor}/runs", "manage", None),
     ("GET", "/v1/runs", "read", None),
     ("GET", "/v1/runs/{run_id}", "read", None),
@@ -59,6 +60,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("POST", "/v1/projects", "service", {"name": "third"}),
     ("GET", "/v1/projects/{project}", "service", None),
     ("DELETE", "/v1/projects/{project}", "service", None),
+    ("GET", "/v1/audit", "manage", None),
     ("GET", "/v1/me", "any", None),
 ]
 OPEN = {"/healthz", "/readyz", "/problems/{kind}"}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import exists
 
 from fairtest.service.operate.starting import Listening, to_text
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.runs import AlreadySpent, Answer, Measured, end_run, spend
 from fairtest.service.store.tables import event, run
-from fairtest.service.work.jobs import insert_new
 from fairtest.service.work.leases import RENEW_EVERY, claim, put_off, renew
 
 if TYPE_CHECKING:
