@@ -17,6 +17,7 @@ PAGES = sorted(p.relative_to(ROOT).as_posix() for p in DOCS.rglob("*.md") if p.n
 NOT_RUN = {
     "docs/how-to/continuous-integration.md": 1,
     "docs/how-to/first-audit.md": 1,
+    "docs/how-to/send-records.md": 4,
     "docs/index.md": 1,
 }
 """How many blocks of a page are not run; each says why."""
