@@ -1,0 +1,148 @@
+"""Records as an Arrow stream, read by pyarrow.
+
+Compressed buffers are refused before anything is unpacked: five kilobytes of them can become hundreds of megabytes.
+Whether a message has them stands in its header, which pyarrow shows as bytes only; so the few fields that lead there
+are read here (format/Message.fbs and format/Schema.fbs of Apache Arrow).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairtest.service.errors import BadRow, BatchRejected, TooLarge, Unsupported
+from fairtest.service.ingest.csv import check_header
+from fairtest.service.ingest.frames import TYPES, check_frame, reject, show_value
+
+if TYPE_CHECKING:
+    from fairtest.service.ingest.columns import Declaration
+
+DICTIONARY_BATCH, RECORD_BATCH = 2, 3
+HEADER_TYPE, HEADER = 1, 2
+DICTIONARY_DATA, COMPRESSION = 1, 3
+
+
+def read_arrow(body: bytes, declaration: Declaration, most: int) -> pl.DataFrame:
+    """Return the records of an Arrow stream."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise Unsupported(
+            "Arrow is not understood here: the server lacks pyarrow (pip install 'fairtest[arrow]'). Send JSON."
+        ) from None
+    try:
+        table = _read_table(pa, body, most)
+        names = table.column_names  # these too are only now found to be no text
+    except (pa.ArrowException, OSError, ValueError, struct.error, RecursionError) as error:
+        first = (str(error).splitlines() or ["it cannot be read"])[0]
+        raise BatchRejected([BadRow(None, None, first[:200], "an Arrow stream")], 0, 0) from None
+    if table.num_rows == 0:
+        raise BatchRejected([BadRow(None, None, "no records", "at least one record")], 0, 0)
+    if len(set(names)) < len(names):
+        raise BatchRejected([BadRow(None, None, "a column that is there twice", "each column once")], 0, 0)
+    check_header(names, declaration)
+    frame = _conform(pa, table, declaration)
+    check_frame(frame, declaration)
+    return frame
+
+
+def _read_table(pa: Any, body: bytes, most: int) -> Any:
+    _refuse_compression(pa, body)
+    batches, rows = [], 0
+    with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
+        for each in reader:
+            rows += each.num_rows
+            if rows > most:  # before it is looked into: a column of nulls takes no bytes
+                raise TooLarge(f"A batch may have {most:,} records: send them in several batches.")
+            each.validate(full=True)
+            batches.append(each)
+        return pa.Table.from_batches(batches, reader.schema)
+
+
+def _conform(pa: Any, table: Any, declaration: Declaration) -> pl.DataFrame:
+    """Return the columns in the types of the stream."""
+    columns, bad = [], []
+    for column in declaration.columns:
+        if column.name not in table.column_names:
+            columns.append(pl.Series(column.name, [None] * table.num_rows, dtype=TYPES[column.kind]))
+            continue
+        given = table[column.name]
+        if not _may_become(pa, given.type, column.kind):
+            bad.append(BadRow(None, column.name, f"Arrow {given.type}", column.allowed))
+            continue
+        series = pl.Series(column.name, given.to_pylist()) if pa.types.is_null(given.type) else pl.from_arrow(given)
+        assert isinstance(series, pl.Series)
+        values = series.alias(column.name).cast(TYPES[column.kind], strict=False)
+        lost = series.is_not_null() & values.is_null()
+        bad += [BadRow(row, column.name, show_value(series[row]), column.allowed) for row in lost.arg_true()]
+        columns.append(values)
+    if bad:
+        reject(bad, table.num_rows)
+    return pl.DataFrame(columns)
+
+
+def _may_become(pa: Any, kind: Any, wanted: str) -> bool:
+    """Return whether values of an Arrow type are values of a kind without guessing."""
+    types = pa.types
+    if types.is_null(kind):
+        return True
+    if types.is_dictionary(kind):
+        return wanted == "text" and _may_become(pa, kind.value_type, "text")
+    whole = types.is_integer(kind)
+    fits: dict[str, bool] = {
+        "text": types.is_string(kind) or types.is_large_string(kind),
+        "integer": whole,
+        "number": whole or types.is_floating(kind),
+        "boolean": types.is_boolean(kind),
+        "date": types.is_date32(kind),
+        "time": types.is_timestamp(kind) and kind.tz is not None,
+    }
+    return fits[wanted]
+
+
+def _refuse_compression(pa: Any, body: bytes) -> None:
+    reader = pa.ipc.MessageReader.open_stream(pa.BufferReader(body))
+    while True:
+        try:
+            message = reader.read_next_message()
+        except StopIteration:
+            return
+        if is_compressed(message.metadata.to_pybytes()):
+            raise Unsupported(
+                "Compressed buffers in an Arrow stream are not unpacked here. Write the stream without compression; "
+                "for a smaller request use Content-Encoding: gzip."
+            )
+
+
+def is_compressed(metadata: bytes) -> bool:
+    """Return whether the header of an Arrow message says that its buffers are compressed."""
+    message = struct.unpack_from("<I", metadata, 0)[0]
+    kind_at = _field(metadata, message, HEADER_TYPE)
+    header_at = _field(metadata, message, HEADER)
+    if kind_at is None or header_at is None or metadata[kind_at] not in {DICTIONARY_BATCH, RECORD_BATCH}:
+        return False
+    batch = _follow(metadata, header_at)
+    if metadata[kind_at] == DICTIONARY_BATCH:
+        data_at = _field(metadata, batch, DICTIONARY_DATA)
+        if data_at is None:
+            return False
+        batch = _follow(metadata, data_at)
+    return _field(metadata, batch, COMPRESSION) is not None
+
+
+def _field(data: bytes, table: int, number: int) -> int | None:
+    """Return where a field of a flatbuffer table is; None where it has none."""
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    size = struct.unpack_from("<H", data, vtable)[0]
+    entry = 4 + 2 * number
+    if vtable < 0 or entry + 2 > size:
+        return None
+    offset = struct.unpack_from("<H", data, vtable + entry)[0]
+    return table + offset if offset else None
+
+
+def _follow(data: bytes, at: int) -> int:
+    target: int = at + struct.unpack_from("<I", data, at)[0]
+    return target
