@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from fairtest.service.alerts.settings import AlertSettings
 
 DATA = Path("fairtest-data")
 """The folder that a service uses if none is named."""
@@ -25,6 +27,8 @@ class Settings:
         Bytes of batches that may wait to be sealed before no more are taken.
     disk_least
         Bytes that must be free on the disk of the folder for batches to be taken.
+    alerts
+        How alerts leave the service.
     """
 
     data: Path = DATA
@@ -34,6 +38,7 @@ class Settings:
     disk_least: int = 1 << 30
     dedupe_days: float = 7.0
     erase_within_hours: float = 24.0
+    alerts: AlertSettings = field(default_factory=AlertSettings)
 
     @property
     def database_url(self) -> str:
