@@ -7,7 +7,6 @@ import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,8 +39,7 @@ FOUND = Happening("new", "hyp_1", "2026-11-18", {"sentence": "Among women, 12 % 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    alerts = AlertSettings(allow_private=(ip_network("127.0.0.0/8"),), public_url="https://fairtest.example")
-    return replace(settings, alerts=alerts)
+    return replace(settings, allow_private=("127.0.0.0/8",), public_url="https://fairtest.example")
 
 
 @pytest.fixture
@@ -387,6 +385,7 @@ class TestSettings:
         (tmp_path / "word").write_text("secret\n")
         found = AlertSettings.from_environment(
             ["10.0.0.0/8"],
+            "",
             {
                 "FAIRTEST_SMTP": "smtp://me%40example.com@mail.example:2525",
                 "FAIRTEST_SMTP_PASSWORD_FILE": str(tmp_path / "word"),
@@ -402,8 +401,8 @@ class TestSettings:
     @pytest.mark.parametrize("text", ["mail.example", "smtp://me:word@mail.example", "http://mail.example"])
     def test_a_wrong_server(self, text: str):
         with pytest.raises(InputError, match="FAIRTEST_SMTP must be"):
-            AlertSettings.from_environment((), {"FAIRTEST_SMTP": text})
+            AlertSettings.from_environment((), "", {"FAIRTEST_SMTP": text})
 
     def test_a_wrong_network(self):
         with pytest.raises(InputError, match="--allow-private must be a network"):
-            AlertSettings.from_environment(["10.0.0.1/8"], {})
+            AlertSettings.from_environment(["10.0.0.1/8"], "", {})

@@ -103,6 +103,7 @@ def spent(service: Service, tenant: Tenant) -> Service:
                 tell="[]",
                 paused=False,
                 version=1,
+                created_at_records=0,
                 created=0,
             )
         )

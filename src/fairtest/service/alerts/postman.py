@@ -136,6 +136,11 @@ class Postman:
         return max(AGAIN_AFTER[attempts - 1], asked) * (1 + JITTER * self._chance.random())
 
 
+def deliver_alerts(service: Service) -> bool:
+    """Deliver what is due; return whether there was anything. The step of a worker."""
+    return Postman(service).deliver_due() > 0
+
+
 def _waiting(_now: float) -> ColumnElement[bool]:
     """Say which deliveries wait although they are due: those to a destination that is paused."""
     of_delivery = (destination.c.project == delivery.c.project) & (destination.c.id == delivery.c.destination)

@@ -55,20 +55,20 @@ class AlertSettings:
 
     @classmethod
     def from_environment(
-        cls, allow_private: Iterable[str] = (), given: Mapping[str, str] | None = None
+        cls, allow_private: Iterable[str] = (), public_url: str = "", given: Mapping[str, str] | None = None
     ) -> AlertSettings:
-        """Read FAIRTEST_SMTP, FAIRTEST_SMTP_PASSWORD (or _FILE), FAIRTEST_MAIL_FROM and FAIRTEST_PUBLIC_URL.
+        """Return what was given, and FAIRTEST_SMTP, FAIRTEST_SMTP_PASSWORD (or _FILE) and FAIRTEST_MAIL_FROM.
 
         Examples
         --------
-        >>> AlertSettings.from_environment(["10.1.0.0/16"], {"FAIRTEST_SMTP": "smtps://mail.example"}).mail.port
+        >>> AlertSettings.from_environment(["10.1.0.0/16"], "", {"FAIRTEST_SMTP": "smtps://mail.example"}).mail.port
         465
         """
         found = os.environ if given is None else given
         return cls(
             tuple(_network(each) for each in allow_private),
             _mail_server(found),
-            found.get("FAIRTEST_PUBLIC_URL", "").rstrip("/"),
+            (public_url or found.get("FAIRTEST_PUBLIC_URL", "")).rstrip("/"),
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import alerts, health, projects, records, streams
+from fairtest.service.api import alerts, deletions, health, projects, records, streams
 from fairtest.service.api.problems import add_handlers
 from fairtest.service.api.records import Intake
 from fairtest.version import __version__
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairtest.service.service import Service
 
-VERSIONED = (projects.router, streams.router, records.router, alerts.router)
+VERSIONED = (projects.router, streams.router, records.router, deletions.router, alerts.router)
 """The routes under ``/v1``, one router for each file. To add one: write ``api/NAME.py`` with a router, and name it."""
 
 

@@ -32,18 +32,11 @@ def read_arrow(body: bytes, declaration: Declaration, most: int) -> pl.DataFrame
         raise Unsupported(
             "Arrow is not understood here: the server lacks pyarrow (pip install 'fairtest[arrow]'). Send JSON."
         ) from None
-    try:
-        table = _read_table(pa, body, most)
-        names = table.column_names  # these too are only now found to be no text
+    try:  # names of columns and zones too are only found to be no text when they are looked at
+        frame = _conform(pa, _read_table(pa, body, most), declaration)
     except (pa.ArrowException, OSError, ValueError, struct.error, RecursionError) as error:
         first = (str(error).splitlines() or ["it cannot be read"])[0]
         raise BatchRejected([BadRow(None, None, first[:200], "an Arrow stream")], 0, 0) from None
-    if table.num_rows == 0:
-        raise BatchRejected([BadRow(None, None, "no records", "at least one record")], 0, 0)
-    if len(set(names)) < len(names):
-        raise BatchRejected([BadRow(None, None, "a column that is there twice", "each column once")], 0, 0)
-    check_header(names, declaration)
-    frame = _conform(pa, table, declaration)
     check_frame(frame, declaration)
     return frame
 
@@ -63,17 +56,22 @@ def _read_table(pa: Any, body: bytes, most: int) -> Any:
 
 def _conform(pa: Any, table: Any, declaration: Declaration) -> pl.DataFrame:
     """Return the columns in the types of the stream."""
+    if table.num_rows == 0:
+        raise BatchRejected([BadRow(None, None, "no records", "at least one record")], 0, 0)
+    names = table.column_names
+    if len(set(names)) < len(names):
+        raise BatchRejected([BadRow(None, None, "a column that is there twice", "each column once")], 0, 0)
+    check_header(names, declaration)
     columns, bad = [], []
     for column in declaration.columns:
-        if column.name not in table.column_names:
+        if column.name not in names:
             columns.append(pl.Series(column.name, [None] * table.num_rows, dtype=TYPES[column.kind]))
             continue
         given = table[column.name]
         if not _may_become(pa, given.type, column.kind):
             bad.append(BadRow(None, column.name, f"Arrow {given.type}", column.allowed))
             continue
-        series = pl.Series(column.name, given.to_pylist()) if pa.types.is_null(given.type) else pl.from_arrow(given)
-        assert isinstance(series, pl.Series)
+        series = _series(pa, given)
         values = series.alias(column.name).cast(TYPES[column.kind], strict=False)
         lost = series.is_not_null() & values.is_null()
         bad += [BadRow(row, column.name, show_value(series[row]), column.allowed) for row in lost.arg_true()]
@@ -81,6 +79,16 @@ def _conform(pa: Any, table: Any, declaration: Declaration) -> pl.DataFrame:
     if bad:
         reject(bad, table.num_rows)
     return pl.DataFrame(columns)
+
+
+def _series(pa: Any, given: Any) -> pl.Series:
+    if pa.types.is_null(given.type):
+        return pl.Series([None] * len(given))
+    if pa.types.is_timestamp(given.type):
+        given = given.cast(pa.timestamp("us", "UTC"), safe=False)  # whatever its zone is called: the moment is the same
+    series = pl.from_arrow(given)
+    assert isinstance(series, pl.Series)
+    return series
 
 
 def _may_become(pa: Any, kind: Any, wanted: str) -> bool:

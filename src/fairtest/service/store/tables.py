@@ -204,6 +204,7 @@ tombstone = Table(
     _name("deletion", 40),
     _name("kind", 16),
     _name("hash", 32),
+    _count("upto", default=None),  # what arrived until then is hidden; what arrives later is kept, and never tested
     _moment("asked"),
     _moment("erased", nullable=True),
     PrimaryKeyConstraint("project", "stream", "deletion", "kind", "hash"),
@@ -225,6 +226,7 @@ monitor = Table(
     Column("version", Integer, nullable=False),
     Column("revision", Integer, nullable=False, server_default=text("1")),
     _moment("created"),
+    _count("created_at_records", default=None),
     _moment("deleted", nullable=True),  # its reports stay
     PrimaryKeyConstraint("project", "id"),
     UniqueConstraint("project", "name"),

@@ -203,6 +203,7 @@ def _make_tables_6() -> None:
         sa.Column("deletion", sa.String(length=40), nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
         sa.Column("hash", sa.String(length=32), nullable=False),
+        sa.Column("upto", sa.BigInteger(), nullable=False),
         sa.Column("asked", sa.Double(), nullable=False),
         sa.Column("erased", sa.Double(), nullable=True),
         sa.CheckConstraint("kind IN ('record', 'person')", name=op.f("ck_tombstone_kind")),

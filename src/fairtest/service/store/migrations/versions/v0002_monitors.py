@@ -54,6 +54,7 @@ def _make_tables_1() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("revision", sa.Integer(), server_default=sa.text("1"), nullable=False),
         sa.Column("created", sa.Double(), nullable=False),
+        sa.Column("created_at_records", sa.BigInteger(), nullable=False),
         sa.Column("deleted", sa.Double(), nullable=True),
         sa.ForeignKeyConstraint(
             ["project", "stream"],
