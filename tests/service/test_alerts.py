@@ -126,7 +126,7 @@ class TestDelivery:
         message = Webhook(made["secret"]).verify(body, headers)
         assert message["type"] == "finding.new"
         assert message["data"]["sentence"] == "Among women, 12 % are granted."
-        assert message["data"]["link"] == "https://fairtest.example/monitors/mon_1"
+        assert message["data"]["link"] == "https://fairtest.example/p/acme/monitors/mon_1"
         with pytest.raises(WebhookVerificationError):
             Webhook(made["secret"]).verify(body + b" ", headers)
         assert postman.deliver_due() == 0
@@ -288,7 +288,7 @@ class TestMail:
         assert message["Message-ID"] == f"<{row.id}@example.org>"
         text = message.get_content()
         assert "[0.04, 0.14]; the interval holds on any day" in text
-        assert "https://fairtest.example/monitors/mon_1" in text
+        assert "https://fairtest.example/p/acme/monitors/mon_1" in text
         assert row.state == "sent"
 
     def test_an_address_that_the_server_does_not_take_is_dead_at_once(self, tenant: Tenant, mailed: Any):

@@ -58,5 +58,5 @@ def _link(body: dict[str, Any], public_url: str) -> str:
         return ""
     for name, page in (("finding_id", "findings"), ("run", "runs"), ("monitor", "monitors")):
         if body.get(name):
-            return f"{public_url}/{page}/{body[name]}"
+            return f"{public_url}/p/{body['project']}/{page}/{body[name]}"
     return public_url

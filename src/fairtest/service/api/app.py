@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fairtest.service.api import alerts, deletions, health, projects, records, streams
 from fairtest.service.api.problems import add_handlers
 from fairtest.service.api.records import Intake
+from fairtest.service.pages import actions, views
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
@@ -44,4 +45,6 @@ def create_app(service: Service) -> FastAPI:
     for router in VERSIONED:
         app.include_router(router, prefix="/v1")
     app.include_router(health.router)
+    for router in (actions.router, views.router):
+        app.include_router(router)
     return app

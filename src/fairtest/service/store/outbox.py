@@ -94,7 +94,13 @@ def announce(
     mine = (monitor.c.project == project) & (monitor.c.id == monitor_id)
     asks = connection.execute(select(monitor.c.name, monitor.c.tell).where(mine)).one()
     made = make_id("evt")
-    body = {"monitor": monitor_id, "monitor_name": asks.name, "slot": happening.slot, **happening.body}
+    body = {
+        "project": project,
+        "monitor": monitor_id,
+        "monitor_name": asks.name,
+        "slot": happening.slot,
+        **happening.body,
+    }
     row = {
         "project": project, "id": made, "monitor": monitor_id, "kind": happening.kind, "subject": happening.subject,
         "slot": happening.slot, "body": json.dumps(body, ensure_ascii=False), "created": now,
