@@ -53,9 +53,14 @@ class Service:
         self._looking = threading.Lock()
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 
+    @property
+    def looked_lately(self) -> bool:
+        """Whether :meth:`check_room` can answer without the database."""
+        return time.monotonic() - self._looked <= LOOK_EVERY
+
     def check_room(self) -> None:
         """Raise if the disk is nearly full, or too much waits to be sealed."""
-        if time.monotonic() - self._looked > LOOK_EVERY and self._looking.acquire(blocking=False):
+        if not self.looked_lately and self._looking.acquire(blocking=False):
             try:
                 self._unsealed = self.unsealed_bytes()
                 self._looked = time.monotonic()

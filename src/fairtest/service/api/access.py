@@ -89,14 +89,18 @@ class Remembered(Generic[T]):
 
     def get(self, name: Any, look_up: Callable[[], T]) -> T:
         """Return a value, looked up where it is not known or too old."""
-        known = self._values.get(name)
-        if known is not None and time.monotonic() - known[0] < REMEMBERED:
-            return known[1]
+        if (known := self.known(name)) is not None:
+            return known
         value = look_up()
         if len(self._values) >= self._most:
             self._values.clear()
         self._values[name] = time.monotonic(), value
         return value
+
+    def known(self, name: Any) -> T | None:
+        """Return a value if it is known and not too old."""
+        known = self._values.get(name)
+        return known[1] if known is not None and time.monotonic() - known[0] < REMEMBERED else None
 
     def forget(self, name: Any) -> None:
         """Look a value up the next time."""
@@ -121,6 +125,11 @@ class SenderCache:
         tenant = tenant_of(self._service, key, project)
         tenant.require("ingest")
         return tenant
+
+    def remembers(self, authorization: str | None, project: str | None) -> bool:
+        """Return whether :meth:`tenant` can answer without the database."""
+        key = self._keys.known(digest_of(token_of(authorization)))
+        return key is not None and (key.project is not None or project is None)
 
     def stream(self, tenant: Tenant, name: str) -> Stream:
         """Return a stream of the sender's project."""

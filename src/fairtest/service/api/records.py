@@ -6,7 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import JSONResponse
 
 from fairtest.service.api.access import Sender, SenderCache, TheService
 from fairtest.service.api.models import moment
@@ -44,18 +45,18 @@ class Intake:
 
 @router.post("/streams/{stream}/records", status_code=201, openapi_extra=BODY)
 async def send_records(
-    request: Request, response: Response, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
-) -> dict[str, Any]:
+    request: Request, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
+) -> JSONResponse:
     """Take a batch of records."""
-    return await _take(request, response, service, stream, "records", idempotency_key)
+    return await _take(request, service, stream, "records", idempotency_key)
 
 
 @router.post("/streams/{stream}/truths", status_code=201, openapi_extra=BODY)
 async def send_truths(
-    request: Request, response: Response, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
-) -> dict[str, Any]:
+    request: Request, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
+) -> JSONResponse:
     """Take what became known later about records that were sent before, by their ids."""
-    return await _take(request, response, service, stream, "truth", idempotency_key)
+    return await _take(request, service, stream, "truth", idempotency_key)
 
 
 @router.get("/streams/{stream}/batches/{key}")
@@ -65,9 +66,7 @@ def get_batch(tenant: Sender, stream: str, key: str) -> dict[str, Any]:
         return show_receipt(find_receipt(connection, tenant.project, stream, key))
 
 
-async def _take(
-    request: Request, response: Response, service: Service, stream: str, kind: str, key: str | None
-) -> dict[str, Any]:
+async def _take(request: Request, service: Service, stream: str, kind: str, key: str | None) -> JSONResponse:
     intake: Intake = request.app.state.intake
     headers = request.headers
     authorization, project = headers.get("authorization"), headers.get("fairtest-project")
@@ -79,7 +78,10 @@ async def _take(
         raise Overloaded("Too many requests at once. Send again later.")
     intake.bytes += claimed
     try:
-        tenant = await to_thread.run_sync(_admit, service, intake, authorization, project)
+        if intake.cache.remembers(authorization, project) and service.looked_lately:
+            tenant = _admit(service, intake, authorization, project)
+        else:
+            tenant = await to_thread.run_sync(_admit, service, intake, authorization, project)
         media_type, encoding = headers.get("content-type", ""), headers.get("content-encoding", "").strip().lower()
         sent = Sent(kind, check_key(key), media_type, encoding, await _read_body(request))
         try:
@@ -91,10 +93,8 @@ async def _take(
             receipt = await _store(service, intake, tenant, stream, sent)
     finally:
         intake.bytes -= claimed
-    if receipt.replayed:
-        response.status_code = 200
-        response.headers["Idempotency-Replayed"] = "true"
-    return show_receipt(receipt)
+    replayed = {"Idempotency-Replayed": "true"} if receipt.replayed else None
+    return JSONResponse(show_receipt(receipt), 200 if receipt.replayed else 201, replayed)
 
 
 def _admit(service: Service, intake: Intake, authorization: str | None, project: str | None) -> Tenant:

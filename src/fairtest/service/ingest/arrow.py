@@ -62,33 +62,43 @@ def _conform(pa: Any, table: Any, declaration: Declaration) -> pl.DataFrame:
     if len(set(names)) < len(names):
         raise BatchRejected([BadRow(None, None, "a column that is there twice", "each column once")], 0, 0)
     check_header(names, declaration)
-    columns, bad = [], []
-    for column in declaration.columns:
-        if column.name not in names:
-            columns.append(pl.Series(column.name, [None] * table.num_rows, dtype=TYPES[column.kind]))
-            continue
-        given = table[column.name]
-        if not _may_become(pa, given.type, column.kind):
-            bad.append(BadRow(None, column.name, f"Arrow {given.type}", column.allowed))
-            continue
-        series = _series(pa, given)
-        values = series.alias(column.name).cast(TYPES[column.kind], strict=False)
-        lost = series.is_not_null() & values.is_null()
-        bad += [BadRow(row, column.name, show_value(series[row]), column.allowed) for row in lost.arg_true()]
-        columns.append(values)
+    there = [column for column in declaration.columns if column.name in names]
+    wrong = [column for column in there if not _may_become(pa, table.schema.field(column.name).type, column.kind)]
+    if wrong:
+        types = {column.name: f"Arrow {table.schema.field(column.name).type}" for column in wrong}
+        reject([BadRow(None, column.name, types[column.name], column.allowed) for column in wrong], table.num_rows)
+    # whatever its zone is called: the moment is the same
+    utc = {column.name: pa.timestamp("us", "UTC") for column in there if column.kind == "time"}
+    given = pl.DataFrame(_with_types(pa, table.select([column.name for column in there]), utc))
+    return _as_declared(given, declaration)
+
+
+def _with_types(pa: Any, table: Any, types: dict[str, Any]) -> Any:
+    if not types:
+        return table
+    fields = [pa.field(field.name, types.get(field.name, field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields), safe=False)
+
+
+def _as_declared(given: pl.DataFrame, declaration: Declaration) -> pl.DataFrame:
+    """Return all columns of the stream in their types; those that are not there are empty."""
+    wanted = {column.name: TYPES[column.kind] for column in declaration.columns}
+    if given.schema == wanted:
+        return given
+    exprs = [
+        pl.lit(None, dtype).alias(name) if name not in given.columns else pl.col(name).cast(dtype, strict=False)
+        for name, dtype in wanted.items()
+    ]
+    frame = given.select(exprs)
+    bad = [
+        BadRow(row, column.name, show_value(given[column.name][row]), column.allowed)
+        for column in declaration.columns
+        if column.name in given.columns and given[column.name].null_count() < frame[column.name].null_count()
+        for row in (given[column.name].is_not_null() & frame[column.name].is_null()).arg_true()
+    ]
     if bad:
-        reject(bad, table.num_rows)
-    return pl.DataFrame(columns)
-
-
-def _series(pa: Any, given: Any) -> pl.Series:
-    if pa.types.is_null(given.type):
-        return pl.Series([None] * len(given))
-    if pa.types.is_timestamp(given.type):
-        given = given.cast(pa.timestamp("us", "UTC"), safe=False)  # whatever its zone is called: the moment is the same
-    series = pl.from_arrow(given)
-    assert isinstance(series, pl.Series)
-    return series
+        reject(bad, given.height)
+    return frame
 
 
 def _may_become(pa: Any, kind: Any, wanted: str) -> bool:

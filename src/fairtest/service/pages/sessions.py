@@ -17,15 +17,18 @@ from sqlalchemy import delete, insert, or_, select, update
 
 from fairtest.service.errors import NotFound, Refused, Unauthorized
 from fairtest.service.store import trail
+from fairtest.service.store.projects import create_key
 from fairtest.service.store.tables import key, session
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from fairtest.service.guard.secrets import Secret
+    from fairtest.service.service import Service
     from fairtest.service.store.database import Database
 
 LINK, PAGES = "link", "pages"
+LABEL = "dashboard"
 LINK_LASTS, IDLE = 600.0, 8 * 3600.0
 NOTE_EVERY = 60.0
 """Seconds between two notes that a session is in use."""
@@ -52,6 +55,21 @@ def make_link(database: Database, key_id: str) -> str:
         _add(connection, token, key_id, LINK, now, now + LINK_LASTS)
         trail.note(database, connection, key_id, "signin.link", key_id)
     return token
+
+
+def make_sign_in_link(service: Service, project: str | None) -> str:
+    """Return the path of a link for whoever may use the machine: for a project, or for the whole service.
+
+    Its key is one of the dashboard's own. Nobody ever sees its text, so it opens pages and nothing else; revoking it ends
+    every session that began with such a link.
+    """
+    with service.database.reading() as connection:
+        now = service.database.now(connection)
+        mine = key.c.project.is_(None) if project is None else key.c.project == project
+        found = connection.scalar(select(key.c.id).where(key.c.label == LABEL, mine, _valid(now)).limit(1))
+    if found is None:
+        found = create_key(service.database, "command line", project, ["read", "manage"], LABEL)[0].id
+    return f"/signin?token={make_link(service.database, found)}"
 
 
 def sign_in(database: Database, token: str) -> str:

@@ -96,7 +96,7 @@ def _sqlite_engine(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver begins no transaction of its own
-        journal = "WAL" if may_use_wal(sqlite3.sqlite_version_info) else "DELETE"
+        journal = "WAL" if may_use_wal(sqlite3.sqlite_version_info) else "TRUNCATE"
         for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {setting}")
 

@@ -61,11 +61,13 @@ class Segment:
 
 
 def seal_stream(service: Service, project: str, name: str, upto: int | None = None) -> int:
-    """Seal a stream up to a batch, or all of it; return up to which batch it is sealed."""
+    """Seal a stream up to a batch, or all that is there now; return up to which batch it is sealed."""
+    goal = upto
     while True:
         with service.database.reading() as connection:
             found = load_stream(connection, project, name)
-        goal = found.seq if upto is None else min(upto, found.seq)
+        # fixed once: while we seal, others send
+        goal = found.seq if goal is None else min(goal, found.seq)
         if found.sealed >= goal:
             return found.sealed
         _seal_next(service, found, goal)
