@@ -60,8 +60,8 @@ def make_link(database: Database, key_id: str) -> str:
 def make_sign_in_link(service: Service, project: str | None) -> str:
     """Return the path of a link for whoever may use the machine: for a project, or for the whole service.
 
-    Its key is one of the dashboard's own. Nobody ever sees its text, so it opens pages and nothing else; revoking it ends
-    every session that began with such a link.
+    Its key is one of the dashboard's own. Nobody ever sees its text, so it opens pages and nothing else; revoking it
+    ends every session that began with such a link.
     """
     with service.database.reading() as connection:
         now = service.database.now(connection)
