@@ -29,10 +29,11 @@ class Hook:
                 hook.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
                 answer = hook.answers.pop(0) if hook.answers else 204
                 if answer == "drip":
-                    for _ in range(200):
-                        self.wfile.write(b"H")
+                    for byte in b"HTTP/1.1 204 No Content\r\n\r\n":  # a good answer, if one waits for it
+                        self.wfile.write(bytes([byte]))
                         self.wfile.flush()
-                        time.sleep(0.05)
+                        time.sleep(0.1)
+                    self.close_connection = True
                     return
                 if answer == "cut":
                     self.close_connection = True
