@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts
+.PHONY: commands clean adversary holds stories verdicts service-crash ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -90,6 +90,12 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50
+
+service-crash: $(VENV)/.installed-dev ## the service killed at 50 moments on each database: what was acknowledged is there once
+	$(BIN)/python -m calibration.service_crashes --kills $(or $(KILLS),50)
+
+ingest: $(VENV)/.installed-dev ## how fast the service takes records, beside a bare script: make ingest SECONDS=60
+	$(BIN)/python -m benchmarks.ingest --seconds $(or $(SECONDS),60)
 
 clean:
 	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build

@@ -21,6 +21,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import func, select, update
+
 from benchmarks.postgres import QUICK, Postgres
 from fairtest.service import pausing
 from fairtest.service.ingest.reading import Sent, read_batch
@@ -28,13 +30,20 @@ from fairtest.service.operate.verify import verify
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
 from fairtest.service.store.erasure import ask_to_erase, erase_stream
+from fairtest.service.store.monitors import create_monitor
 from fairtest.service.store.projects import create_project
+from fairtest.service.store.runs import request_run, spend
 from fairtest.service.store.sealing import seal_stream
 from fairtest.service.store.streams import create_stream, find_stream
+from fairtest.service.store.tables import report, run
 from fairtest.service.store.tenant import Tenant
 from fairtest.service.store.windows import read_window
+from fairtest.service.work.audit import audit
+from fairtest.service.work.leases import claim
+from fairtest.service.work.runs import as_answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 PROJECT, STREAM = "acme", "loans"
@@ -81,15 +90,57 @@ def work(settings: Settings, moment: str | float, seed: int, acknowledged: Conne
         erase_stream(service, PROJECT, STREAM)
 
 
-def kill_once(settings: Settings, moment: str | float, seed: int) -> list[str]:
+def prepare_run(settings: Settings) -> None:
+    """Make a monitor, people enough for its first set, and a run that is due."""
+    question = {
+        "kind": "testing", "protected": ["sex"], "output": "granted", "train_people": 100, "test_people": 100,
+        "min_size": 30, "error_rate": {"level": 0.05, "over": "life"},
+    }  # fmt: skip
+    with Service(settings, writes=True) as service:
+        create_monitor(_tenant(service), "m", STREAM, question, {}, [])
+        for number in range(12):
+            _submit(service, f"run-{number}")
+        request_run(_tenant(service), "m", "crash")
+
+
+def work_run(settings: Settings, moment: str | float, _seed: int, acknowledged: Connection) -> None:
+    """Claim the run and spend it, until killed; tell what was shown."""
+    _arm(moment)
+    with Service(settings) as service:
+        lease = claim(service.database, run, "crashes")
+        if lease is None:
+            return
+        spend(service.database, lease, as_answer(audit(service, PROJECT, lease.row["monitor"], 1)))
+        acknowledged.send(lease.id)
+
+
+def finish_run(settings: Settings) -> list[str]:
+    """Take the run again when its lease is over, and return what is wrong: it must be spent exactly once."""
+    with Service(settings) as service:
+        wrong = verify(service)
+        with service.database.writing() as connection:
+            connection.execute(update(run).where(run.c.state == "running").values(lease_until=0.0))
+        lease = claim(service.database, run, "another")
+        if lease is not None:
+            spend(service.database, lease, as_answer(audit(service, PROJECT, lease.row["monitor"], 1)))
+        wrong += verify(service)
+        with service.database.reading() as connection:
+            states = connection.scalars(select(run.c.state)).all()
+            reports = connection.scalar(select(func.count()).select_from(report))
+    if list(states) != ["done"] or reports != 1:
+        wrong.append(f"the run is {states} with {reports} reports")
+    return wrong
+
+
+def kill_once(settings: Settings, moment: str | float, seed: int, target: Callable[..., None] = work) -> list[str]:
     """Let a process work until it is killed; return the keys that were acknowledged until then.
 
     ``moment`` is ``"point:n"``, the n-th time that a point is passed, or seconds.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["calibration.service_crashes"])
+    context.set_forkserver_preload(["fairtest.service.work.audit", "fairtest.service.operate.verify"])
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=work, args=(settings, moment, seed, theirs), daemon=True)
+    process = context.Process(target=target, args=(settings, moment, seed, theirs), daemon=True)
     process.start()
     theirs.close()
     keys: list[str] = []

@@ -109,7 +109,7 @@ def _add_monitor(connection: Connection, now: float, place: int, name: str, tell
         "explanatory": ["purpose"],
         "tolerance": 0.02,
     }
-    asked["error"] = {"level": 0.05, "over": "life"}
+    asked["error_rate"] = {"level": 0.05, "over": "life"}
     put(connection, question, **mine, version=1, body=json.dumps(asked), fixed_at_seq=0, created=now - 40 * DAY)
     runs = (9, 4, 1)[place]
     for number in range(runs):
@@ -143,12 +143,14 @@ def _add_findings(connection: Connection, now: float) -> None:
             put(
                 connection, measure, project="acme", finding=f"fnd_{place}", run=f"run_0_{number}", effect=effect,
                 low=effect - half, high=effect + half, people=4000 - 900 * place, p=0.001,
-                verdict="confirmed" if (number + place) % 4 else "not confirmed",
+                verdict="reported" if (number + place) % 4 else "not confirmed",
             )  # fmt: skip
     packed = zlib.compress(report_html().encode())
     put(
-        connection, report, project="acme", run="run_0_8", place=0,
-        headline=json.dumps("Granted differs by sex, and in 2 groups the link looks stronger than in the population"),
+        connection, report, project="acme", run="run_0_8", place=1,
+        headline=json.dumps(
+            {"kind": "testing", "title": "granted by sex", "explained_by": "", "significant": 5, "reported": 2}
+        ),
         **dict.fromkeys(("question", "prior", "document", "json", "text"), b""), html=packed,
     )  # fmt: skip
 

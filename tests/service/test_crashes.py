@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from calibration.service_crashes import check, kill_once, prepare
+from calibration.service_crashes import check, finish_run, kill_once, prepare, prepare_run, work_run
 
 if TYPE_CHECKING:
     from fairtest.service.settings import Settings
@@ -38,3 +38,10 @@ def test_killed_at_every_point_of_one_store(prepared: Settings) -> None:
 def test_killed_at_any_moment(prepared: Settings, seconds: float) -> None:
     keys = kill_once(prepared, seconds, 7)
     assert check(prepared, keys, 7) == []
+
+
+@pytest.mark.parametrize("point", ["claim.committed", "spend.inside", "spend.committed"])
+def test_a_run_is_spent_once_wherever_its_worker_dies(prepared: Settings, point: str) -> None:
+    prepare_run(prepared)
+    assert kill_once(prepared, f"{point}:1", 0, work_run) == []
+    assert finish_run(prepared) == []

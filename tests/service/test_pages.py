@@ -365,3 +365,51 @@ class TestDrawings:
         assert "inf" not in drawn
         assert drawn.count("<circle") == sum(each is not None for each in effects)
         assert ">0" in drawn, "no effect has a tick"
+
+
+class TestMonitors:
+    def test_the_form_proposes_roles_and_makes_a_monitor(
+        self, browser: TestClient, tenant: Tenant, ids: dict[str, str]
+    ):
+        from fairtest.service.store.monitors import find_monitor
+
+        text = browser.get("/p/acme/monitors/new?stream=loans").text
+        assert re.search(r'name="protected" value="sex" checked', text)
+        assert re.search(r'name="protected" value="purpose">', text)
+        assert "<option selected>granted</option>" in text
+        assert 'value="id"' not in text, "an id is no role"
+        fields = {
+            "name": "by-form", "stream": "loans", "protected": ["sex", "race"], "output": "granted", "tolerance": "0.02",
+            "explanatory": "purpose", "cron": "0 6 * * *", "after": "20000", "tell": ids["destination"],
+        }  # fmt: skip
+        shown = send(browser, "/monitors/", **fields)
+        assert shown.status_code == 200
+        found = find_monitor(tenant, "by-form")
+        assert shown.url.path == f"/p/acme/monitors/{found.id}"
+        assert found.question["protected"] == ["sex", "race"]
+        assert found.question["tolerance"] == 0.02
+        assert found.schedule["after"] == 20000
+        assert found.tell == [ids["destination"]]
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"protected": ""}, "protected"),
+            ({"name": "no such name!"}, "The name of a monitor"),
+            ({"cron": "at dawn"}, "cron"),
+            ({"tolerance": "much"}, "tolerance"),
+            ({"output": "nothing"}, "There is no column of the stream"),
+        ],
+    )
+    def test_a_wrong_form_says_what_is_wrong(self, browser: TestClient, change: dict[str, str], words: str):
+        fields = {"name": "by-form", "stream": "loans", "protected": "sex", "output": "granted"}
+        answer = send(browser, "/monitors/", **(fields | change))
+        assert answer.status_code == 422
+        assert words in answer.text
+
+    def test_a_run_is_asked_for_and_a_monitor_paused(self, browser: TestClient, ids: dict[str, str]):
+        place = f"/monitors/{ids['monitor']}"
+        assert "The run is due" in send(browser, f"{place}/run").text
+        assert "Resume" in send(browser, f"{place}/pause").text
+        assert "Pause" in send(browser, f"{place}/resume").text
+        assert send(browser, f"{place}/dance").status_code == 422

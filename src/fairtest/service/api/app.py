@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import alerts, deletions, health, projects, records, streams
+from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams
 from fairtest.service.api.problems import add_handlers
 from fairtest.service.api.records import Intake
-from fairtest.service.pages import actions, views
+from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from fairtest.service.service import Service
 
-VERSIONED = (projects.router, streams.router, records.router, deletions.router, alerts.router)
+VERSIONED = (
+    projects.router,
+    streams.router,
+    records.router,
+    deletions.router,
+    monitors.router,
+    runs.router,
+    alerts.router,
+)
 """The routes under ``/v1``, one router for each file. To add one: write ``api/NAME.py`` with a router, and name it."""
 
 
@@ -45,6 +53,6 @@ def create_app(service: Service) -> FastAPI:
     for router in VERSIONED:
         app.include_router(router, prefix="/v1")
     app.include_router(health.router)
-    for router in (actions.router, views.router):
+    for router in (actions.router, asking.router, views.router):
         app.include_router(router)
     return app

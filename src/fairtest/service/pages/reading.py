@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 DAY = 86400
 DAYS_SHOWN = 30
-CONFIRMED = {"confirmed", "new", "worse", "better", "significant"}
+CONFIRMED = {"reported", "significant"}
+"""The verdicts that say that a run confirmed a link."""
 
 
 @dataclass(frozen=True)

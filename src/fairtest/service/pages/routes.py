@@ -105,7 +105,7 @@ def _host(origin: str) -> str:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Return the fields of a form; of several with one name, the values with a space between."""
+    """Return the fields of a form; of several with one name, the values in lines."""
     body = b""
     async for part in request.stream():
         body += part
@@ -115,7 +115,7 @@ async def read_form(request: Request) -> dict[str, str]:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=200, errors="strict")
     except (ValueError, UnicodeDecodeError):
         raise BadRequest("The form cannot be read.") from None
-    return {name: " ".join(values) for name, values in fields.items()}
+    return {name: "\n".join(values) for name, values in fields.items()}
 
 
 class Desk:

@@ -80,7 +80,7 @@ def show_monitor(desk: AtDesk, monitor: str, before: Annotated[float | None, Que
 
 
 def _level(questions: list[tuple[int, float, dict[str, Any]]]) -> float:
-    error = questions[0][2].get("error") if questions else None
+    error = questions[0][2].get("error_rate") if questions else None
     return float(error.get("level", 0.05)) if isinstance(error, dict) else 0.05
 
 
