@@ -55,7 +55,7 @@ def browser(visit: Callable[..., TestClient], ids: dict[str, str]) -> TestClient
 
 def places(ids: dict[str, str]) -> list[str]:
     return [
-        "/", f"/monitors/{ids['monitor']}", f"/runs/{ids['run']}", f"/runs/{ids['run']}/reports/0", "/findings/",
+        "/", f"/monitors/{ids['monitor']}", f"/runs/{ids['run']}", f"/runs/{ids['run']}/reports/1", "/findings/",
         f"/findings/{ids['finding']}", "/alerts/", "/destinations/", "/streams/loans", "/keys/", "/settings/",
         "/audit/",
     ]  # fmt: skip
@@ -356,7 +356,7 @@ class TestDrawings:
                 None if each is None else each - 1,
                 None if each is None else each + 1,
                 10,
-                "confirmed",
+                "reported",
             )
             for each in effects
         ]
@@ -379,8 +379,9 @@ class TestMonitors:
         assert "<option selected>granted</option>" in text
         assert 'value="id"' not in text, "an id is no role"
         fields = {
-            "name": "by-form", "stream": "loans", "protected": ["sex", "race"], "output": "granted", "tolerance": "0.02",
-            "explanatory": "purpose", "cron": "0 6 * * *", "after": "20000", "tell": ids["destination"],
+            "name": "by-form", "stream": "loans", "protected": ["sex", "race"], "output": "granted",
+            "tolerance": "0.02", "explanatory": "purpose", "cron": "0 6 * * *", "after": "20000",
+            "tell": ids["destination"],
         }  # fmt: skip
         shown = send(browser, "/monitors/", **fields)
         assert shown.status_code == 200

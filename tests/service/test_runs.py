@@ -17,12 +17,12 @@ from fairtest.data.holdout import series_weight
 from fairtest.service.errors import BadRequest
 from fairtest.service.operate.verify import verify
 from fairtest.service.store import tables
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.erasure import ask_to_erase
 from fairtest.service.store.monitors import find_monitor
 from fairtest.service.store.runs import AlreadySpent, spend
 from fairtest.service.work import leases
 from fairtest.service.work.audit import audit
-from fairtest.service.work.jobs import insert_new
 from fairtest.service.work.leases import claim, renew
 from fairtest.service.work.people import ARRIVED_AT, SLOT, choose_people, with_slots
 from fairtest.service.work.runs import as_answer, do_run

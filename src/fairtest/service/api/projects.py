@@ -11,8 +11,9 @@ from fairtest.service.api.access import Anyone, Manager, ServiceManager
 from fairtest.service.api.listing import After, Limit, page_of
 from fairtest.service.api.models import NewKey, NewProject, Page, moment
 from fairtest.service.errors import BadRequest
-from fairtest.service.store import projects
+from fairtest.service.store import projects, trail
 from fairtest.service.store.projects import StoredKey
+from fairtest.service.store.trail import Entry
 
 router = APIRouter(tags=["projects and keys"])
 
@@ -75,6 +76,22 @@ def create_key(tenant: Manager, given: NewKey) -> dict[str, Any]:
 def revoke_key(tenant: Manager, key_id: str) -> None:
     """Revoke a key at once."""
     projects.revoke_key(tenant.database, tenant.who, key_id, tenant.bound_to)
+
+
+@router.get("/audit", response_model=Page)
+def list_audit(
+    tenant: Manager, request: Request, response: Response, limit: Limit = 50, after: After = None
+) -> dict[str, Any]:
+    """List who did what in the project, or in the whole service, the latest first."""
+    if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
+        raise BadRequest("'after' must be what 'next' of the part before was.")
+    found = trail.list_entries(tenant, None if after is None else int(after), limit + 1)
+    return page_of(request, response, found, limit, _show_entry, lambda each: str(each.number))
+
+
+def _show_entry(each: Entry) -> dict[str, Any]:
+    names = ("number", "project", "who", "what", "object", "hash")
+    return {**{name: getattr(each, name) for name in names}, "moment": moment(each.moment)}
 
 
 def _show_project(row: Any) -> dict[str, Any]:

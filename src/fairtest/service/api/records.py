@@ -14,6 +14,7 @@ from fairtest.service.api.models import moment
 from fairtest.service.errors import BatchRejected, Overloaded, StoreUnavailable, TooLarge, Unauthorized
 from fairtest.service.ingest.reading import FORMATS, LARGEST_BODY, Sent, check_key, read_batch
 from fairtest.service.store.log import Append, Receipt, StreamChanged, find_receipt
+from fairtest.service.store.monitors import find_monitor
 
 if TYPE_CHECKING:
     from fairtest.service.service import Service
@@ -57,6 +58,21 @@ async def send_truths(
 ) -> JSONResponse:
     """Take what became known later about records that were sent before, by their ids."""
     return await _take(request, service, stream, "truth", idempotency_key)
+
+
+@router.post("/monitors/{monitor}/records", status_code=201, openapi_extra=BODY)
+async def send_records_to_monitor(
+    request: Request, service: TheService, monitor: str, idempotency_key: IdempotencyKey = None
+) -> JSONResponse:
+    """Take a batch of records for the stream that a monitor reads."""
+    intake: Intake = request.app.state.intake
+    headers = request.headers
+
+    def find_stream_name() -> str:
+        tenant = intake.cache.tenant(headers.get("authorization"), headers.get("fairtest-project"))
+        return find_monitor(tenant, monitor).stream
+
+    return await _take(request, service, await to_thread.run_sync(find_stream_name), "records", idempotency_key)
 
 
 @router.get("/streams/{stream}/batches/{key}")

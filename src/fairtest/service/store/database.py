@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, func, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -20,9 +21,9 @@ from fairtest.exceptions import InputError
 from fairtest.service.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Connection, Engine, Row, Select
+    from sqlalchemy import Connection, Engine, Table
     from sqlalchemy.engine import URL
 
 WAIT = 30.0
@@ -71,9 +72,14 @@ class Database:
         self.engine.dispose()
 
 
-def fetch_one(connection: Connection, query: Select[Any]) -> Row[Any] | None:
-    """Return the first row of a query, or None."""
-    return connection.execute(query).first()
+def insert_new(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
+    """Insert rows that are not there yet; return how many were new."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    new = 0
+    for row in rows:
+        inserting = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(table.c.id)
+        new += len(connection.execute(inserting).all())
+    return new
 
 
 def _checked_url(url: str) -> URL:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from fairtest.service.alerts.messages import TYPES
 from fairtest.service.errors import Conflict, NotFound
 from fairtest.service.store import trail
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.tables import delivery, destination, event, monitor
 
@@ -105,26 +105,14 @@ def announce(
         "project": project, "id": made, "monitor": monitor_id, "kind": happening.kind, "subject": happening.subject,
         "slot": happening.slot, "body": json.dumps(body, ensure_ascii=False), "created": now,
     }  # fmt: skip
-    if not _insert_new(connection, event, row):
+    if not insert_new(connection, event, [row]):
         return None
     wanted = json.loads(asks.tell)
     there = select(destination.c.id).where(destination.c.project == project, destination.c.id.in_(wanted))
     for to in connection.scalars(there.order_by(destination.c.id)).all():
-        _insert_new(
-            connection,
-            delivery,
-            {
-                "project": project, "id": make_id("msg"), "event": made, "destination": to, "state": "due", "due": now,
-                "created": now,
-            },
-        )  # fmt: skip
+        row = {"project": project, "id": make_id("msg"), "event": made, "destination": to, "state": "due", "due": now}
+        insert_new(connection, delivery, [{**row, "created": now}])
     return made
-
-
-def _insert_new(connection: Connection, table: Table, row: dict[str, Any]) -> bool:
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    new = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(table.c.id)
-    return connection.execute(new).first() is not None
 
 
 def list_events(tenant: Tenant, after: str | None, limit: int, *, about: str | None = None) -> list[Event]:

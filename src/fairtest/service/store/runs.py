@@ -11,6 +11,7 @@ from sqlalchemy import func, insert, select, update
 
 from fairtest.service.errors import Conflict, NotFound
 from fairtest.service.pausing import pause
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.tables import finding, measure, report, run, run_people
@@ -65,13 +66,9 @@ def request_run(tenant: Tenant, monitor_id: str, key: str) -> str:
     with tenant.writing() as connection:
         found = load_monitor(connection, tenant.project, monitor_id)
         own = (run.c.project == tenant.project) & (run.c.monitor == found.id) & (run.c.occasion == f"r:{key}")
-        known = connection.scalar(select(run.c.id).where(own))
-        if known is not None:
-            return str(known)
         now = tenant.database.now(connection)
-        made = run_row(tenant.project, found.id, found.version, f"r:{key}", now, now)
-        connection.execute(insert(run).values(**made))
-        return str(made["id"])
+        insert_new(connection, run, [run_row(tenant.project, found.id, found.version, f"r:{key}", now, now)])
+        return str(connection.scalar(select(run.c.id).where(own)))
 
 
 def run_row(project: str, monitor_id: str, version: int, occasion: str, due: float, now: float) -> dict[str, Any]:

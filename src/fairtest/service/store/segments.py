@@ -48,9 +48,9 @@ class FolderSegments:
     def write(self, place: str, body: bytes) -> None:
         """Make bytes last: a file is complete before it has its name, and its name lasts before anyone relies on it."""
         path = self._folder / place
-        _make_folders(path.parent, self._folder)
         temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
+            _make_folders(path.parent, self._folder)
             with temporary.open("wb") as file:
                 file.write(body)
                 file.flush()

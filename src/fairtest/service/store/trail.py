@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from fairtest.service.store.database import Database
+    from fairtest.service.store.tenant import Tenant
 
 START = "0" * 64
 
@@ -47,6 +48,17 @@ def note(
     row = {"project": project, "who": who, "what": what, "object": subject[:255], "moment": moment}
     hashed = _hash(number, row, previous)
     connection.execute(insert(audit).values(number=number, previous=previous, hash=hashed, **row))
+
+
+def list_entries(tenant: Tenant, before: int | None, limit: int) -> list[Entry]:
+    """Return the newest rows of the project of a key, or of everything for a key of the whole service."""
+    query = select(audit).order_by(audit.c.number.desc()).limit(limit)
+    if not (tenant.whole_service and tenant.bound_to is None):
+        query = query.where(audit.c.project == tenant.project)
+    if before is not None:
+        query = query.where(audit.c.number < before)
+    with tenant.reading() as connection:
+        return [Entry(**row._mapping) for row in connection.execute(query)]
 
 
 def broken_links(connection: Connection) -> Iterator[int]:

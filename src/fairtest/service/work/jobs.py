@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.erasure import erase_stream, streams_to_erase, sweep_orphans
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.sealing import MOST_BYTES, MOST_ROWS, seal_stream
@@ -14,27 +14,12 @@ from fairtest.service.store.tables import batch, job, stream
 from fairtest.service.work.leases import claim, put_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from sqlalchemy import Connection, Table
-
     from fairtest.service.service import Service
     from fairtest.service.work.leases import Lease
 
 SEAL_AFTER = 900.0
 """Seconds that a batch waits at most to be sealed."""
 SEAL, ERASE = "seal", "erase"
-
-
-def insert_new(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
-    """Insert rows that are not there yet; return how many were new."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    new = 0
-    for row in rows:
-        inserting = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(table.c.id)
-        new += len(connection.execute(inserting).all())
-    return new
 
 
 def plan_jobs(service: Service) -> int:

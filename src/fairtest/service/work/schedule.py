@@ -11,9 +11,9 @@ from cronsim import CronSim, CronSimError
 from sqlalchemy import select
 
 from fairtest.service.errors import BadRequest
+from fairtest.service.store.database import insert_new
 from fairtest.service.store.runs import run_row
 from fairtest.service.store.tables import monitor, run, stream
-from fairtest.service.work.jobs import insert_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
