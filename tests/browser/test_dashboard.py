@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 
@@ -19,7 +20,9 @@ from fairtest.service.pages.sessions import make_link, make_sign_in_link
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
 from fairtest.service.store.projects import create_key, create_project
+from fairtest.service.store.streams import create_stream
 from fairtest.service.store.tenant import Tenant
+from fairtest.service.work.runs import do_run
 
 VIEWS = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
@@ -43,7 +46,8 @@ class House:
     def pages(self):
         ids = self.ids
         return {
-            "overview": "/", "monitor": f"/monitors/{ids['monitor']}", "run": f"/runs/{ids['run']}",
+            "overview": "/", "new monitor": "/monitors/new",
+            "monitor": f"/monitors/{ids['monitor']}", "run": f"/runs/{ids['run']}",
             "findings": "/findings/",
             "finding": f"/findings/{ids['finding']}", "alerts": "/alerts/", "destinations": "/destinations/",
             "stream": "/streams/loans", "keys": "/keys/", "project": "/settings/", "audit": "/audit/",
@@ -103,6 +107,33 @@ def test_every_page_can_be_read_by_everybody(look, house, view):
         assert serious == [], name
     assert page.troubles == [], "no error, and nothing that the policy forbids"
     assert all(url.startswith((house.address, "data:")) for url in page.asked)
+
+
+def test_from_the_first_link_to_the_first_report(look, house):
+    """Sign in, make a monitor by the form, send records with the client, run it, and read what it says."""
+    create_stream(house.tenant, "prices", {"columns": {"sex": "text", "region": "text", "discount": "boolean"}})
+    page = look(**VIEWS["light"])
+    page.goto(f"{house.address}/p/acme/monitors/new?stream=prices")
+    page.get_by_label("Name").fill("prices-by-sex")
+    page.get_by_role("button", name="Make the monitor").click()
+    assert page.locator("h1").inner_text() == "Waits for its first run"
+    key, _ = create_key(house.service.database, "test", "acme", ["ingest"])
+    chance = random.Random(7)
+    with Client(house.address, key.text) as client:
+        prices = client.stream("prices")
+        for n in range(2400):
+            sex = chance.choice("fm")
+            fair = 0.2 if sex == "f" else 0.6
+            prices.send(id=f"p-{n}", sex=sex, region=chance.choice("nsew"), discount=chance.random() < fair)
+    page.get_by_role("button", name="Run now").click()
+    assert page.locator("h1").inner_text() == "The run is due"
+    assert do_run(house.service)
+    page.reload()
+    page.frame_locator("iframe").locator("h1").wait_for()
+    assert "sex" in page.frame_locator("iframe").locator("h1").inner_text()
+    page.goto(f"{house.address}/p/acme/")
+    assert page.get_by_role("row", name="prices-by-sex").inner_text()
+    assert page.troubles == []
 
 
 def test_an_alert_can_be_set_up_and_tried_by_the_forms(look, house):

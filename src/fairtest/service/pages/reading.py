@@ -285,11 +285,10 @@ def _finding_view(row: Row[Any], measures: tuple[Measure, ...]) -> FindingView:
 
 
 def _headline(text: str) -> str:
-    """Return the headline of a report, which is JSON: a text, or a document that has one."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
-    if isinstance(found, dict):
-        found = next((found[name] for name in ("headline", "answer", "title") if found.get(name)), "")
-    return " ".join(map(str, found)) if isinstance(found, list) else str(found)
+    """Return a line about a report: what was asked, and how much was found."""
+    found = json.loads(text)
+    many = int(found.get("reported", 0))
+    by = f" given {found['explained_by']}" if found.get("explained_by") else ""
+    answer = "nothing was found" if not many else f"{many} group{'' if many == 1 else 's'} reported"
+    title = str(found.get("title", ""))
+    return f"{title[:1].upper()}{title[1:]}{by}: {answer}"
