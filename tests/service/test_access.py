@@ -230,6 +230,11 @@ def test_overload_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
         assert client.get("/v1/streams/loans").json()["records"] == 0
 
 
+def test_text_that_no_database_has(client_of: Callable[..., TestClient]) -> None:
+    client = client_of()
+    assert client.get("/v1/streams/%00").status_code in {404, 422}
+
+
 def test_every_problem_has_its_page(client: TestClient) -> None:
     kind = client.get("/v1/streams/none").json()["type"]
     assert "HTTP 404" in client.get(kind).text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams
-from fairtest.service.api.problems import add_handlers
+from fairtest.service.api.problems import add_handlers, documented
 from fairtest.service.api.records import Intake
 from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
@@ -46,6 +46,7 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         openapi_url="/v1/openapi.json",
         lifespan=lifespan,
+        responses=documented(),
     )
     app.state.service = service
     app.state.intake = Intake(service)

@@ -21,7 +21,7 @@ def alive() -> dict[str, str]:
     return {"status": "alive"}
 
 
-@router.get("/readyz", responses={503: {"description": "not ready"}})
+@router.get("/readyz", responses={503: {"description": "not ready", "content": {"application/json": {}}}})
 def ready(service: TheService) -> Response:
     """Say whether records can be taken: database, tables, disk and writer."""
     checks: dict[str, str] = {}

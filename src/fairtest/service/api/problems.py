@@ -28,6 +28,22 @@ def problem(
     return JSONResponse(body, status, headers, MEDIA_TYPE)
 
 
+def documented() -> dict[int | str, dict[str, Any]]:
+    """Return the problems that any route may answer with, for the description of the interface."""
+    statuses = {
+        400: "the body cannot be read", 401: "no valid key", 403: "the key may not do this", 404: "no such thing",
+        405: "no such method", 409: "not possible as things are", 412: "changed since it was read", 413: "too large",
+        415: "an unknown format", 422: "not what it must be", 500: "a fault of the service", 503: "not now",
+    }  # fmt: skip
+    schema = {
+        "type": "object",
+        "properties": {"type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}},
+        "required": ["type", "title", "status"],
+    }
+    body = {MEDIA_TYPE: {"schema": schema}}
+    return {status: {"description": words, "content": body} for status, words in statuses.items()}
+
+
 def add_handlers(app: FastAPI) -> None:
     """Let an app answer every error with a problem document."""
     app.add_exception_handler(ServiceError, _of_service)

@@ -32,6 +32,7 @@ BODY = {
         },
     }
 }
+REPLAYED: dict[int | str, dict[str, Any]] = {200: {"description": "it was stored before; the same receipt"}}
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=1024)]
 
 
@@ -44,7 +45,7 @@ class Intake:
         self.bytes = 0
 
 
-@router.post("/streams/{stream}/records", status_code=201, openapi_extra=BODY)
+@router.post("/streams/{stream}/records", status_code=201, openapi_extra=BODY, responses=REPLAYED)
 async def send_records(
     request: Request, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
 ) -> JSONResponse:
@@ -52,7 +53,7 @@ async def send_records(
     return await _take(request, service, stream, "records", idempotency_key)
 
 
-@router.post("/streams/{stream}/truths", status_code=201, openapi_extra=BODY)
+@router.post("/streams/{stream}/truths", status_code=201, openapi_extra=BODY, responses=REPLAYED)
 async def send_truths(
     request: Request, service: TheService, stream: str, idempotency_key: IdempotencyKey = None
 ) -> JSONResponse:
@@ -60,7 +61,7 @@ async def send_truths(
     return await _take(request, service, stream, "truth", idempotency_key)
 
 
-@router.post("/monitors/{monitor}/records", status_code=201, openapi_extra=BODY)
+@router.post("/monitors/{monitor}/records", status_code=201, openapi_extra=BODY, responses=REPLAYED)
 async def send_records_to_monitor(
     request: Request, service: TheService, monitor: str, idempotency_key: IdempotencyKey = None
 ) -> JSONResponse:

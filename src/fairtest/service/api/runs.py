@@ -25,6 +25,10 @@ router = APIRouter(tags=["runs"])
 State = Literal["due", "running", "done", "skipped", "failed", "cancelled"]
 TYPES = {"application/json": "json", "text/html": "html", "text/plain": "text"}
 Name = Annotated[str | None, Query(max_length=64)]
+SHOWN: dict[int | str, dict[str, Any]] = {
+    200: {"content": {name: {} for name in TYPES}},
+    304: {"description": "as it was"},
+}
 
 
 class FindingChange(Given):
@@ -90,7 +94,7 @@ def cancel(tenant: Manager, run_id: str) -> None:
     cancel_run(tenant, run_id)
 
 
-@router.get("/runs/{run_id}/reports/{number}", responses={200: {"content": {name: {} for name in TYPES}}})
+@router.get("/runs/{run_id}/reports/{number}", responses=SHOWN)
 def get_report(
     tenant: Reader,
     run_id: str,

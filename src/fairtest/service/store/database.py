@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fairtest.exceptions import InputError
-from fairtest.service.errors import StoreUnavailable
+from fairtest.service.errors import BadRequest, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -147,6 +147,8 @@ def _telling_outages() -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         raise StoreUnavailable(f"The database does not answer: {_first_line(error)}") from error
+    except DataError as error:  # PostgreSQL's text has no NUL, and its numbers are smaller than Python's
+        raise BadRequest(f"A value cannot be looked for or stored: {_first_line(error)}") from error
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error
