@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from fairtest.data.summaries import Counts
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
@@ -16,6 +17,7 @@ from fairtest.metrics.scale import POINTS
 from fairtest.metrics.words import FindingPhrases, Words
 from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
 from fairtest.statistics.rates import score
+from fairtest.statistics.weighted_tables import compare_two_groups_in_tables
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -50,16 +52,20 @@ def bound(summary: Counts, z: float) -> FloatArray:
 
 
 def evidence(summary: Counts) -> Evidence:
-    """Return the score statistic, and the difference with its variance."""
+    """Return the score statistic, and the difference with its variance.
+
+    The variance is the larger of two, at the rates seen and at a common one. Where few people of a rare group all have
+    the output, the rates seen leave hardly any, and such a context would surpass every other by luck.
+    """
     counts = summary.counts
     people = counts.sum(axis=-2).astype(float)
     size = people.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = counts[..., 1, :] / people
         pooled = counts[..., 1, :].sum(axis=-1) / size
-        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / (size - 1)
+        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / np.maximum(size - 1, 0.0)
     smoothed = (counts[..., 1, :] + 1) / (people + 2)
-    variance = (smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1)
+    variance = np.fmax((smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1), null)
     gap = rate[..., 1] - rate[..., 0]
     effect, error = strata_average(gap, np.nan_to_num(variance), size)
     _, null_error = strata_average(gap, np.where(np.isnan(gap), 0.0, np.nan_to_num(null)), size)
@@ -138,6 +144,8 @@ DIFF = Metric(
     evidence=evidence,
     least_p=least_p,
     procedure=SCORE_TEST,
+    effective=of_two_groups,
+    effective_in_tables=compare_two_groups_in_tables,
     influence=single_sum(_factors),
     most=1.0,
     compares="difference",

@@ -13,6 +13,7 @@ from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
 from fairtest.inference.family import TestSettings
 from fairtest.inference.multiplicity.corrections import corrections
+from fairtest.inference.populations import STRATA_SHARE
 from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
 from fairtest.metrics.batch import Batch
@@ -172,11 +173,12 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         number=run.number,
         level=run.level,
         correction=corrections[run.correction],
-        stratum_people=min_size * test / source.table.n_rows,
+        stratum_people=min_size * test / source.n_people,
         seed=source.seed,
         population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=run.plan.method == "resampling",
+        design=source.design,
     )
 
 
@@ -286,8 +288,9 @@ def _detectable_inside(validated: Validated, run: TestingRun) -> tuple[int, floa
         return None
     usual = float(np.median(e.size[1:][e.tested[1:]]))
     people = min(GROUP_SIZES, key=lambda n: abs(np.log(n / max(usual, 1.0))))
-    share = run.plan.population_share if asked.population_set is not None else 0.0
-    level = (1 - share) * run.level / max(validated.tested, 1)
+    level = run.level / max(validated.tested, 1)
+    if asked.population_set is not None:
+        level *= (1 - run.plan.population_share) * (1 if asked.target.strata is None else 1 - STRATA_SHARE)
     error = (bounds[1] - bounds[0]) / 2 / float(normal_quantile(run.level))
     size = (float(normal_quantile(level)) + POWER_DEVIATE) * error * np.sqrt(e.size[0] / people)
     return people, float(size)
@@ -316,7 +319,8 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         target = asked.target if plain else asked.question.search_target(source)
         known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
-        counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None
+        same = target is asked.target and source.design is None  # else the sums are those of effective people
+        counted = summary.counts[known] if isinstance(summary, Counts) and same else None
         comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
