@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
 .PHONY: commands clean adversary holds stories verdicts people lives service-crash ingest
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable packages/fairtest-client
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

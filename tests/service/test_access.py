@@ -51,6 +51,16 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("GET", "/v1/findings", "read", None),
     ("GET", "/v1/findings/{finding_id}/measures", "read", None),
     ("PATCH", "/v1/findings/{finding_id}", "manage", {"note": "seen"}),
+    ("GET", "/v1/events", "read", None),
+    ("GET", "/v1/deliveries", "read", None),
+    ("POST", "/v1/deliveries/{delivery}/retry", "manage", None),
+    ("GET", "/v1/destinations", "read", None),
+    ("POST", "/v1/destinations", "manage", {"kind": "email", "address": "ops@example.com"}),
+    ("GET", "/v1/destinations/{destination}", "read", None),
+    ("PATCH", "/v1/destinations/{destination}", "manage", {"label": "ops"}),
+    ("POST", "/v1/destinations/{destination}/test", "manage", None),
+    ("POST", "/v1/destinations/{destination}/rotate", "manage", None),
+    ("DELETE", "/v1/destinations/{destination}", "manage", None),
     ("GET", "/v1/keys", "manage", None),
     ("POST", "/v1/keys", "manage", {"scopes": ["read"]}),
     ("DELETE", "/v1/keys/{key_id}", "manage", None),
@@ -80,7 +90,10 @@ def fill(client: TestClient) -> dict[str, str]:
     run = client.post(f"/v1/monitors/{monitor}/runs").json()["id"]
     deletion = client.post("/v1/streams/loans/deletions", json={"record_ids": ["none"]}).json()["id"]
     key = client.post("/v1/keys", json={"scopes": ["read"]}).json()["id"]
+    email = {"kind": "email", "address": "ops@example.com"}  # without a mail server, a test of it says so
+    destination = client.post("/v1/destinations", json=email).json()["id"]
     return {
+        "destination": destination, "delivery": "msg_none",
         "stream": "loans", "key": "k", "deletion": deletion, "record": "1", "monitor": monitor, "run_id": run,
         "number": "1", "finding_id": "fnd_none", "key_id": key, "project": "acme",
     }  # fmt: skip
@@ -130,7 +143,7 @@ def test_no_route_shows_another_project(client_of: Callable[..., TestClient], se
         assert call(rival, method, path, theirs, body) == 404, (method, path)
     fill(rival)
     for method, path, needed, body in ROUTES:
-        foreign = {"monitor", "run_id", "deletion", "key_id", "finding_id"}
+        foreign = {"monitor", "run_id", "deletion", "key_id", "finding_id", "destination", "delivery"}
         if any("{" + name + "}" in path for name in foreign) and needed != "service":
             assert call(rival, method, path, theirs, body) == 404, (method, path)
     listed = [item["id"] for item in rival.get("/v1/monitors").json()["items"]]

@@ -19,6 +19,7 @@ from fairtest.cli.keep import key, migrate, seal, verify
 from fairtest.cli.profile import errors
 from fairtest.cli.report import report
 from fairtest.cli.serve import serve, worker
+from fairtest.cli.signin import signin
 from fairtest.cli.status import status
 from fairtest.cli.test import test
 
@@ -42,7 +43,7 @@ def cli() -> None:
 
 
 _AUDITS = (demo, inspect, test, discover, errors, init, status, explain, report)
-_SERVICE = (serve, worker, key, seal, migrate, verify)
+_SERVICE = (serve, worker, signin, key, seal, migrate, verify)
 for _command in (*_AUDITS, *_SERVICE, completion):
     cli.add_command(_command)
 

@@ -39,12 +39,31 @@ STORE = section(
     ),
 )
 
+ALERTS = section(
+    "Alerts",
+    Option(
+        "--allow-private NETWORK",
+        "A network that webhooks may reach although it is not public, such as 10.1.0.0/16; repeat for several.",
+        multiple=True,
+        envvar="FAIRTEST_ALLOW_PRIVATE",
+    ),
+    Option(
+        "--public-url URL",
+        "How people reach the service, for links in alerts. The mail server is in FAIRTEST_SMTP.",
+        default="",
+        envvar="FAIRTEST_PUBLIC_URL",
+    ),
+)
+
 
 def read_settings(options: Mapping[str, Any]) -> Settings:
     """Return the settings that options name."""
     from fairtest.service.settings import Settings
 
-    return Settings(Path(options["data"]), options["database"], options["segments"])
+    alerts = {"allow_private": tuple(options.get("allow_private", ())), "public_url": options.get("public_url", "")}
+    settings = Settings(Path(options["data"]), options["database"], options["segments"], **alerts)
+    _ = settings.alerts  # what is wrong with them is said now, and not when the first alert is due
+    return settings
 
 
 @contextmanager

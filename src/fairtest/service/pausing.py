@@ -20,6 +20,7 @@ POINTS = (
     "claim.committed",
     "spend.inside",
     "spend.committed",
+    "send.sent",  # a message has left, nobody has noted it
 )
 hook: Callable[[str], None] | None = None
 """Set by tests; called with the name of each point that is passed."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairtest.service.alerts.settings import AlertSettings
+
 DATA = Path("fairtest-data")
 """The folder that a service uses if none is named."""
 
@@ -25,6 +27,10 @@ class Settings:
         Bytes of batches that may wait to be sealed before no more are taken.
     disk_least
         Bytes that must be free on the disk of the folder for batches to be taken.
+    allow_private
+        Networks that webhooks may reach although they are not public, such as ``10.1.0.0/16``.
+    public_url
+        How people reach the service, for links in messages; else what FAIRTEST_PUBLIC_URL says.
     """
 
     data: Path = DATA
@@ -34,6 +40,8 @@ class Settings:
     disk_least: int = 1 << 30
     dedupe_days: float = 7.0
     erase_within_hours: float = 24.0
+    allow_private: tuple[str, ...] = ()
+    public_url: str = ""
 
     @property
     def database_url(self) -> str:
@@ -46,3 +54,8 @@ class Settings:
         if self.segments:
             return self.segments
         return str(self.data / "segments") if self.database_url.startswith("sqlite") else "database"
+
+    @property
+    def alerts(self) -> AlertSettings:
+        """How alerts leave the service; the mail server is in the environment, where its password may be."""
+        return AlertSettings.from_environment(self.allow_private, self.public_url)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import deletions, health, monitors, projects, records, runs, streams
+from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams
 from fairtest.service.api.problems import add_handlers, documented
 from fairtest.service.api.records import Intake
+from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ VERSIONED = (
     deletions.router,
     monitors.router,
     runs.router,
+    alerts.router,
 )
 """The routes under ``/v1``, one router for each file. To add one: write ``api/NAME.py`` with a router, and name it."""
 
@@ -52,4 +54,6 @@ def create_app(service: Service) -> FastAPI:
     for router in VERSIONED:
         app.include_router(router, prefix="/v1")
     app.include_router(health.router)
+    for router in (actions.router, asking.router, views.router):
+        app.include_router(router)
     return app

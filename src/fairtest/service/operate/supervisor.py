@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError
 from fairtest.service.operate.starting import check_may_listen, to_text
+from fairtest.service.pages.sessions import make_sign_in_link
 from fairtest.service.service import Service
+from fairtest.service.store.projects import any_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +81,7 @@ def serve(settings: Settings, listening: Listening, workers: int, say: Callable[
     """Run the service until it is interrupted or terminated."""
     with Service(settings) as service:  # makes or migrates the tables, before any child does
         check_may_listen(service, listening)
+        link = make_sign_in_link(service, None) if not any_key(service.database) else ""
     with _listen(listening) as listener:
         port = listener.getsockname()[1]
         knows = to_text(settings, listening)
@@ -91,6 +94,8 @@ def serve(settings: Settings, listening: Listening, workers: int, say: Callable[
             child.start()
         scheme = "https" if listening.tls_cert else "http"
         say(f"FairTest listens on {scheme}://{listening.host}:{port} and keeps its data in {settings.data}")
+        if link:
+            say(f"Sign in, once and within ten minutes: {scheme}://localhost:{port}{link}")
         while not stopping.wait(0.2):
             for child in children:
                 child.look_after(say)

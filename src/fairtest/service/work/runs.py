@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import exists
 
 from fairtest.service.operate.starting import Listening, to_text
-from fairtest.service.store.database import insert_new
-from fairtest.service.store.identifiers import make_id
+from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.runs import AlreadySpent, Answer, Measured, end_run, spend
-from fairtest.service.store.tables import event, run
+from fairtest.service.store.tables import run
 from fairtest.service.work.leases import RENEW_EVERY, claim, put_off, renew
 
 if TYPE_CHECKING:
@@ -109,11 +108,9 @@ def _fail(service: Service, lease: Lease, reason: str) -> None:
     with service.database.writing() as connection:
         now = service.database.now(connection)
         if put_off(connection, now, lease, reason):
-            told = {
-                "project": lease.project, "id": make_id("evt"), "monitor": lease.row["monitor"], "kind": "run_failed",
-                "subject": lease.id, "slot": "", "body": json.dumps({"reason": reason}), "created": now,
-            }  # fmt: skip
-            insert_new(connection, event, [told])
+            sentence = f"A run failed after {lease.attempts} attempts; nothing was spent. {reason}"
+            told = Happening("run_failed", lease.id, "", {"run": lease.id, "reason": reason, "sentence": sentence})
+            announce(service.database, connection, lease.project, lease.row["monitor"], told)
 
 
 def _another_runs(now: float) -> ColumnElement[bool]:

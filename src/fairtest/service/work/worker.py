@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from fairtest.service.alerts.postman import deliver_alerts
 from fairtest.service.errors import StoreUnavailable
 from fairtest.service.work.jobs import do_job, plan_jobs
 from fairtest.service.work.runs import do_run
@@ -22,7 +23,7 @@ log = logging.getLogger("fairtest.worker")
 
 STEPS: tuple[tuple[Callable[[Service], object], ...], tuple[Callable[[Service], bool], ...]] = (
     (plan_jobs, plan_runs),
-    (do_job, do_run),
+    (do_job, do_run, deliver_alerts),
 )
 """What plans and what does; each returns whether it did something. To add a kind of work, add its two functions."""
 
