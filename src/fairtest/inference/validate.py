@@ -9,13 +9,13 @@ import numpy as np
 
 from fairtest.exceptions import in_question
 from fairtest.inference.family import (
-    ALL_INTERVALS,
     Estimates,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
     procedure_of,
+    wants_intervals,
 )
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
@@ -223,12 +223,7 @@ def _estimates(
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
     for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
-        if member.n_strata:
-            wanted = np.repeat(wanted, member.n_strata)
-        else:
-            with np.errstate(invalid="ignore"):
-                wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
-            wanted[member.populations] = True
+        wanted = np.repeat(wanted, member.n_strata) if member.n_strata else wants_intervals(member, p, level)
         here = progress_of_step(progress, number, len(family))
         estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates
