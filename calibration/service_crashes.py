@@ -135,7 +135,8 @@ def finish_run(settings: Settings) -> list[str]:
 def kill_once(settings: Settings, moment: str | float, seed: int, target: Callable[..., None] = work) -> list[str]:
     """Let a process work until it is killed; return the keys that were acknowledged until then.
 
-    ``moment`` is ``"point:n"``, the n-th time that a point is passed, or seconds.
+    ``moment`` is ``"point:n"``, the n-th time that a point is passed, or seconds; ``"point:n:s"`` is whatever comes
+    first.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["fairtest.service.work.audit", "fairtest.service.operate.verify"])
@@ -200,8 +201,12 @@ def _arm(moment: str | float) -> None:
         timer.daemon = True
         timer.start()
         return
-    point, _, times = moment.partition(":")
+    point, times, *otherwise = moment.split(":")
     left = [int(times)]
+    if otherwise:  # a point that is not passed in time: killed anyway
+        timer = threading.Timer(float(otherwise[0]), die)
+        timer.daemon = True
+        timer.start()
 
     def pass_point(name: str) -> None:
         if name == point:
@@ -217,19 +222,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     given = parser.parse_args()
     rng = random.Random(given.seed)
     points = [point for point in pausing.POINTS if point.split(".")[0] in {"append", "seal", "swap"}]
     with ExitStack() as stack:
         server = stack.enter_context(Postgres(QUICK))
-        for database in ("sqlite", "postgresql"):
+        for database in given.database or ("sqlite", "postgresql"):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             url = "" if database == "sqlite" else server.create("crashes")
             settings = Settings(folder, url, disk_least=0)
             prepare(settings)
             total, wrong = 0, 0
             for number in range(given.kills):
-                moment = rng.uniform(0.3, 2.5) if number % 2 else f"{rng.choice(points)}:{rng.randint(1, 3)}"
+                moment = rng.uniform(0.3, 2.5) if number % 2 else f"{rng.choice(points)}:{rng.randint(1, 3)}:8"
                 keys = kill_once(settings, moment, number)
                 found = check(settings, keys, number)
                 total, wrong = total + len(keys), wrong + bool(found)

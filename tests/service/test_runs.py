@@ -105,7 +105,7 @@ def test_a_monitor_from_its_first_people_to_its_second_report(loans: TestClient,
 
     url = f"/v1/runs/{second['id']}/reports/1"
     shown = loans.get(url)
-    assert shown.json()["kind"] == "testing"
+    assert shown.json()["investigations"][0]["kind"] == "testing"
     assert "test set 2 of the monitor" in loans.get(url, headers={"Accept": "text/plain"}).text.replace("\n", " ")
     assert loans.get(url, headers={"Accept": "text/html"}).text.startswith("<!")
     assert loans.get(url, headers={"If-None-Match": shown.headers["etag"]}).status_code == 304

@@ -239,6 +239,8 @@ class DataSource:
         """
         import polars as pl
 
+        named = options.get("person"), options.get("weights")
+        check_one_row_a_person("DataSource.divided", *named, "one row for each person, such as the first")
         first, second = pl.DataFrame(train), pl.DataFrame(test)
         if first.columns != second.columns:
             raise InputError(
