@@ -133,6 +133,15 @@ class TestDelivery:
         (row,) = deliveries(tenant)
         assert (row.state, row.attempts, headers["webhook-id"]) == ("sent", 1, row.id)
 
+    def test_a_worker_delivers(self, service: Service, tenant: Tenant, hook: Hook, watching: str):
+        from fairtest.service.work.worker import work_once
+
+        tell(tenant, create_destination(tenant, "webhook", hook.url).id)
+        happen(tenant)
+        assert work_once(service)
+        assert len(hook.got) == 1
+        assert not work_once(service)
+
     def test_two_secrets_are_valid_while_one_changes_over(self, client: TestClient, tenant: Tenant, hook, postman):
         first = client.post("/v1/destinations", json={"kind": "webhook", "address": hook.url}).json()
         place = f"/v1/destinations/{first['id']}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairtest.service.service import Service
+    from fairtest.service.settings import Settings
     from fairtest.service.store.tenant import Tenant
 
 ORIGIN = "https://testserver"
@@ -157,6 +158,19 @@ class TestSigningIn:
         assert path != again
         anybody = TestClient(visit().app, base_url=ORIGIN, headers={"Origin": ORIGIN})
         assert anybody.post("/signin", data={"token": path.partition("=")[2]}).status_code == 200
+
+    def test_the_command_prints_a_link(self, service: Service, settings: Settings, visit: Any):
+        from click.testing import CliRunner
+
+        from fairtest.cli.main import cli
+
+        given = ["signin", "--project", "acme", "--url", "https://fairtest.example/", "--data", str(settings.data)]
+        done = CliRunner().invoke(cli, [*given, "--database", settings.database])
+        assert done.exit_code == 0, done.output
+        address, _, token = done.output.strip().partition("?token=")
+        assert address == "https://fairtest.example/signin"
+        anybody = TestClient(visit().app, base_url=ORIGIN, headers={"Origin": ORIGIN})
+        assert anybody.post("/signin", data={"token": token}).status_code == 200
 
 
 class TestWhoSeesWhat:
