@@ -67,5 +67,6 @@ def to_text(settings: Settings, listening: Listening) -> str:
 def from_text(text: str) -> tuple[Settings, Listening]:
     """Return what :func:`to_text` was given."""
     given = json.loads(text)
-    settings = {**given["settings"], "data": Path(given["settings"]["data"])}
+    settings = given["settings"]
+    settings |= {"data": Path(settings["data"]), "allow_private": tuple(settings["allow_private"])}
     return Settings(**settings), Listening(**given["listening"])
