@@ -51,7 +51,7 @@ def audit(workspace: Path, moment: float | str | None) -> Ended:
 
     ``"commit"`` is when SQLite's journal appears, ``"show"`` the first byte of the report; None lets it end.
     """
-    command = [sys.executable, "-m", "fairtest.cli.main", "test", str(workspace), *QUESTION]
+    command = [sys.executable, "-m", "fairtest.cli.main", "test", str(workspace), "--again", *QUESTION]
     start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
