@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
 from fairtest.numbers import per_cent
+from fairtest.reporting.words.design import size_words
 from fairtest.reporting.words.everybody import is_whole_file, p_words
 from fairtest.reporting.words.phrases import capitalise, join_words, plural
 
@@ -44,8 +45,9 @@ def _on_whom(report: Report) -> str:
     number_of = report.names.number_of
     if len(sizes) > 1:
         return f"{sizes[0]:,} to {number_of(sizes[-1])}"
-    whole = sizes[0] == report.data.rows and all(is_whole_file(report, a) for a in report.attributes)
-    return f"all {number_of(sizes[0])}" if whole else number_of(sizes[0])
+    whole = sizes[0] == report.data.people and all(is_whole_file(report, a) for a in report.attributes)
+    words = f"all {number_of(sizes[0])}" if whole else number_of(sizes[0])
+    return f"{words}{size_words(report.attributes[0].population)}"
 
 
 def correction_promise(report: Report) -> str:
