@@ -67,7 +67,10 @@ class Crowd:
         known = np.concatenate((known, np.zeros((len(place), 1), np.uint8)), axis=1)  # nobody, to fill up words
         satisfied = _pack(known.take(order, axis=1))
         if self._weighted and not target.sum_shape:
-            self._unit = float(weight.max(initial=0.0)) / ((1 << PLANES) - 1) or 1.0
+            # a power of two: sums are then exact, and what is left of one never falls below 0
+            self._unit = float(
+                2.0 ** np.ceil(np.log2(max(float(weight.max(initial=0.0)), 1e-300) / ((1 << PLANES) - 1)))
+            )
             units = np.rint(np.append(weight, 0.0)[order] / self._unit).astype(np.int64)
             self._planes = np.concatenate([_pack((units[None] >> bit & 1).astype(np.uint8)) for bit in range(PLANES)])
         self.everyone: People = _pack((order < cell.size).astype(np.uint8)[None])[0]

@@ -178,8 +178,9 @@ def _moments(
     people = n1 + n2
     v1, v2 = r1 * (1 - r1) / n1, phi**2 * (r2 * (1 - r2)) / n2
     m1, m2 = v1 * (1 - 2 * r1) / n1, phi * v2 * (1 - 2 * r2) / n2
-    with np.errstate(divide="ignore"):
-        scale = people / np.maximum(people - 1, 0.0)  # one person, or what rows are worth less than, varies without end
+    scale = people / np.maximum(
+        people - 1, 1e-3
+    )  # rows may be worth less than one person, and then say next to nothing
     return (v1 + v2) * scale, (m1 - m2) * scale * people / np.maximum(people - 2, 1)
 
 
