@@ -11,11 +11,11 @@ from fairtest.exceptions import in_question
 from fairtest.inference.family import (
     ALL_INTERVALS,
     Estimates,
-    count_strata,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
+    procedure_of,
 )
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
@@ -102,8 +102,10 @@ def validate(
         with in_question(a.title):
             whole = context_batch(engine, a, summary, settings)
             family.append(make_member(whole, smallest, settings, a))
+            summaries[number] = whole.summary
             if a.target.strata is not None:
-                family.append(make_member(stratum_batch(whole, a), smallest, settings, a, a.n_strata))
+                inside = stratum_batch(engine, whole, summary, a, settings)
+                family.append(make_member(inside, smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, here, joining)
@@ -145,7 +147,9 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
+        strata = (
+            None if a.target.strata is None else _measured(stratum_batch(engine, whole, summary, a, settings), settings)
+        )
         measured.append(
             Validated(
                 a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
@@ -163,7 +167,7 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
 
 
 def _measured(batch: Batch, settings: TestSettings) -> Estimates:
-    procedure = batch.metric.procedure_for(strata=count_strata(batch.summary), resampling=settings.resampling)
+    procedure = procedure_of(batch, settings)
     known = np.flatnonzero(~np.isnan(batch.effect))
     few = batch.take(known)
     low, high = (np.full(len(batch), np.nan) for _ in range(2))
