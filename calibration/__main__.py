@@ -1,6 +1,8 @@
-"""Run the calibration: ``python -m calibration [--quick] [--jobs N] [--metric X] [--out docs/calibration.md]``.
+"""Run the calibration: ``python -m calibration [--quick] [--jobs N] [--metric X] [--minutes M] [--out FILE]``.
 
-Exits with 1 when a rule of section 7 of the statistics is broken. Results do not depend on the number of jobs.
+Exits with 1 when a rule of section 7 of the statistics is broken. Results do not depend on the number of jobs. With
+``--minutes`` cells of all metrics are gone through in an order of chance until the time is up, and the page says how
+many there were.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from functools import cache, partial
 from itertools import chain
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
-from calibration.designs import designs
+from calibration.designs.grid import designs
 from calibration.levels import evaluate, replicates
 from calibration.page import page
 from calibration.rules import judge, limits, null_runs_hold
@@ -25,7 +28,7 @@ from calibration.runs import ADULT, Tally, adult_runs, adult_settings, null_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from calibration.designs import Design
+    from calibration.designs.base import Design
     from calibration.levels import Cell
     from calibration.runs import Setting
 
@@ -44,12 +47,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.monotonic()
     cells = [] if options.only == "runs" else _cells(options)
     runs, adult = ([], []) if options.only == "levels" or options.metric else _runs(options)
-    verdict = judge(cells, complete=options.metric is None and bool(cells) and options.reps >= THOROUGH)
+    verdict = judge(cells, complete=_complete(cells, options))
     broken = [*verdict.broken, *_broken_runs([*runs, *adult])]
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(page(cells, verdict, runs, adult), encoding="utf-8")
+    grid = sum(options.metric in (None, d.form) for d in designs())
+    options.out.write_text(page(cells, verdict, runs, adult, grid if cells else 0), encoding="utf-8")
     print("\n".join([*broken, f"{len(broken)} rules broken, {(time.monotonic() - started) / 60:.0f} minutes"]))
     return int(bool(broken))
+
+
+def _complete(cells: Sequence[Cell], options: argparse.Namespace) -> bool:
+    """Whether the whole grid was run, thoroughly."""
+    return options.metric is None and options.reps >= THOROUGH and len(cells) == len(designs())
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -59,6 +68,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--reps", type=int, help="replicates of a cheap design (default 2,000, quick 200)")
     parser.add_argument("--runs", type=int, help="null runs of each setting (default 6, quick 1)")
     parser.add_argument("--adult", type=int, help="runs on shuffled Adult (default 1,000, quick 20)")
+    parser.add_argument("--minutes", type=float, help="stop looking at cells after so many minutes")
     parser.add_argument("--jobs", type=int, default=1, help="processes to use")
     parser.add_argument("--only", choices=("levels", "runs"), help="leave out the other half")
     parser.add_argument("--seed", type=int, default=0, help="where randomness starts")
@@ -78,8 +88,16 @@ def _cells(options: argparse.Namespace) -> list[Cell]:
         key = design.form, design.kind, f"{design.share}", design.effect
         together.setdefault(key, []).append(design.name)
     work = partial(_evaluated, reps=options.reps, seed=options.seed)
-    found = {c.design.name: c for part in _spread(work, list(together.values()), options.jobs, "cells") for c in part}
-    return [found[design.name] for design in chosen]
+    parts = list(together.values())
+    if options.minutes is not None:
+        parts.sort(key=lambda names: crc32(names[0].encode()))
+    until = inf if options.minutes is None else time.monotonic() + 60 * options.minutes
+    found = {}
+    for part in _spread(work, parts, options.jobs, "cells"):
+        found |= {cell.design.name: cell for cell in part}
+        if time.monotonic() > until:
+            break
+    return [found[design.name] for design in chosen if design.name in found]
 
 
 @cache
@@ -127,9 +145,13 @@ def _spread(work: Callable[[T], R], items: Sequence[T], jobs: int, what: str) ->
     """Yield the results of all items in their order, worked out by ``jobs`` processes."""
     with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as pool:
         results = map(work, items) if pool is None else pool.map(work, items)
-        for i, result in enumerate(results, start=1):
-            _progress(f"{what}: {i} of {len(items)} parts")
-            yield result
+        try:
+            for i, result in enumerate(results, start=1):
+                _progress(f"{what}: {i} of {len(items)} parts")
+                yield result
+        finally:  # whoever stops asking does not want the rest
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
     _progress("")
 
 

@@ -3,7 +3,8 @@
 Worlds in which nothing is unfair (:mod:`calibration.worlds`) are drawn at random and audited a few times through the
 public interface. Those with most findings are mutated, and the worst are kept and run again and again: only these later
 runs count, since a design that was chosen for its findings has had good luck already. Writes ``docs/adversary.md`` and
-exits with 1 if the lower limit of a kept design (95 %, Bonferroni over those kept) is above 5 %, or a run fails.
+exits with 1 if the lower limit of a kept design (95 %, Bonferroni over those kept) is above 5 %, or a run fails. The
+page is written after every step.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ import numpy as np
 
 import fairtest as ft
 from calibration.rules import limits
-from calibration.worlds import any_world, mutated
+from calibration.worlds.choice import any_world, mutated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from calibration.worlds import World
+    from calibration.worlds.base import World
 
 __all__ = ["Search", "Trial", "main", "page"]
 
@@ -173,16 +174,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     search = Search(options.seed)
     started = time.process_time()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
 
     def until(minutes: float) -> Callable[[], bool]:
-        return lambda: time.process_time() - started < 60 * minutes
+        def goes_on() -> bool:
+            """Write what is known so far, so that a search that is cut short says something too."""
+            spent = (time.process_time() - started) / 60
+            options.out.write_text(page(search, spent), encoding="utf-8")
+            return spent < minutes
+
+        return goes_on
 
     search.search(until(0.6 * options.minutes))
     search.confirm(until(options.minutes))
-    text = page(search, options.minutes)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(text, encoding="utf-8")
-    print(text)
+    print(options.out.read_text(encoding="utf-8"))
     return int(bool(search.broken() or search.failed))
 
 
@@ -204,7 +209,7 @@ def page(search: Search, minutes: float) -> str:
         "# Adversary\n\nWritten by `python -m calibration.adversary` (`make adversary`); do not edit. A search through "
         "worlds in which nothing is unfair, for designs whose whole runs report something nevertheless. The worst are "
         "kept; runs that chose a design are not counted. A lower limit is at 95 %, Bonferroni over the designs kept, "
-        f"an upper one at 97.5 %.\n\nSeed {search.seed}, {minutes:g} minutes of processor time, {len(search.trials)} "
+        f"an upper one at 97.5 %.\n\nSeed {search.seed}, {minutes:.0f} minutes of processor time, {len(search.trials)} "
         f"designs tried, {search.refused} refused by the product with an error in words.\n\n{verdict}\n\n{together}"
         + "\n".join(lines)
         + f"\n{failed and chr(10)}{failed}"

@@ -1,31 +1,36 @@
-"""Do tests hold where they once broke? ``python -m calibration.holds [--runs 200] [--jobs 1] [--only ROW] [--seed 0]``.
+"""Do tests hold where they once broke? ``python -m calibration.holds [--runs 200] [--jobs 1] [--only ROW]``.
 
 A hostile search found designs, outside the grid of the calibration, in which whole runs reported something false far
 more often than in 5 % of data sets. Each row is one cause, with the settings in which it was found and two more. Prints
 how many runs had a finding, with the limits of that share; exits with 1 where a lower limit (95 %, Bonferroni over the
-cells) is above 5 %, or that of all cells together.
+cells) is above 5 %, or that of all cells together. With ``--counts FILE`` a run that was cut short goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from calibration.rules import limits
-from calibration.worlds import Explained, Predicted, Unrelated
+from calibration.worlds.explained import Explained
+from calibration.worlds.predicted import Predicted
+from calibration.worlds.unrelated import Unrelated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from calibration.worlds import World
+    from calibration.worlds.base import World
 
 __all__ = ["CELLS", "ROWS", "Cell", "main"]
 
@@ -46,11 +51,20 @@ HALVES, FIFTH, RARE = (0.5, 0.5), (0.8, 0.2), (0.98, 0.02)
 
 @dataclass(frozen=True)
 class Cell:
-    """A world of a row; ``before``: the runs with a finding when it was found, in a design as close as is known."""
+    """A world of a row.
+
+    Attributes
+    ----------
+    before
+        The runs with a finding when it was found, in a design as close as is known.
+    dear
+        Whether a run takes so long that half as many must do.
+    """
 
     row: str
     world: World
     before: str = ""
+    dear: bool = False
 
     def run(self, seed: int, repeat: int) -> bool:
         """Audit fresh people, the same whatever other cells are run."""
@@ -104,6 +118,10 @@ CELLS: tuple[Cell, ...] = (
     Cell("7", Explained(30_000, (), output="number")),
     Cell("7", Explained(30_000, (), output="binary", shape="u-shaped")),
     Cell("7", Predicted(20_000, RARE, higher=2.0, form="score", base=-3.0), "60 of 60"),
+    Cell("7", Predicted(6_000, RARE, higher=2.0, form="score", base=-3.0)),
+    Cell("7", Predicted(50_000, (0.99, 0.01), higher=2.0, form="score", base=-3.0, risks="skewed")),
+    Cell("7", Predicted(20_000, (0.95, 0.05), higher=2.0, form="score", base=-3.0, risks="even")),
+    Cell("7", Predicted(20_000, (0.9, 0.1), higher=2.0, form="score", base=-3.0)),
     Cell("7", Predicted(20_000, HALVES, higher=1.0, miscalibrated=0.5), "98 of 200"),
     Cell("7", Predicted(20_000, HALVES, notion="equalized-odds", higher=1.0, form="number"), "7 of 20"),
     Cell("7", Predicted(20_000, HALVES, higher=1.0, miscalibrated=2.0)),
@@ -112,49 +130,93 @@ CELLS: tuple[Cell, ...] = (
 )
 
 
+@dataclass
+class Count:
+    """How often a cell was run, in how many of these runs something was found, and what they took."""
+
+    runs: int = 0
+    found: int = 0
+    seconds: float = 0.0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cells and return 1 if one reports too often."""
     options = _options(arguments)
     chosen = [cell for cell in CELLS if options.only in (None, cell.row)]
-    counts = []
-    row = None
-    for cell, found in zip(chosen, _runs(chosen, options), strict=True):
-        if cell.row != row:
-            row = cell.row
-            print(f"Row {row}: {ROWS[row]}")
-        counts.append(found)
-        before = f"   (once {cell.before})" if cell.before else ""
-        print(f"  {_line(found, options.runs, len(chosen))}   {cell.world.words()}{before}", flush=True)
-    together = _line(sum(counts), options.runs * len(chosen), 1)
-    print(f"All\n  {together}")
-    broken = [c for c in counts if limits(c, options.runs, LEVEL / len(chosen))[0] > LEVEL]
-    all_together = limits(sum(counts), options.runs * len(chosen), LEVEL)[0] > LEVEL
+    counts = _read(options.counts, chosen)
+    try:
+        _run_rounds(chosen, counts, options)
+    except KeyboardInterrupt:
+        print("Stopped; what was run counts.")
+    print(_table(chosen, counts))
+    broken = [c for c in counts if limits(c.found, c.runs, LEVEL / len(chosen))[0] > LEVEL]
+    together = Count(sum(c.runs for c in counts), sum(c.found for c in counts))
+    all_together = limits(together.found, together.runs, LEVEL)[0] > LEVEL
     print(f"{len(broken)} of {len(chosen)} cells report too often{', and all together' if all_together else ''}")
     return int(bool(broken) or all_together)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m calibration.holds", description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--runs", type=int, default=200, help="runs of each cell")
+    parser.add_argument("--runs", type=int, default=200, help="runs of each cell; half as many of dear ones")
     parser.add_argument("--jobs", type=int, default=1, help="processes to use")
     parser.add_argument("--only", choices=tuple(ROWS), help="one row")
     parser.add_argument("--seed", type=int, default=0, help="where randomness starts")
+    parser.add_argument("--counts", type=Path, help="where counts are kept after each run, to go on from")
     return parser.parse_args(arguments)
 
 
-def _runs(cells: Sequence[Cell], options: argparse.Namespace) -> Iterator[int]:
-    """Yield how many runs of each cell had a finding; the processes share the runs of a cell."""
+def _run_rounds(cells: Sequence[Cell], counts: Sequence[Count], options: argparse.Namespace) -> None:
+    """Run every cell once, then every cell again: a run that is cut short has looked at all of them."""
+    most = [options.runs // 2 if cell.dear else options.runs for cell in cells]
     with ProcessPoolExecutor(options.jobs) if options.jobs > 1 else nullcontext() as pool:
-        for cell in cells:
-            run = partial(cell.run, options.seed)
-            results = map(run, range(options.runs)) if pool is None else pool.map(run, range(options.runs))
-            yield sum(results)
+        while left := [i for i, count in enumerate(counts) if count.runs < most[i]]:
+            least = min(counts[i].runs for i in left)
+            now = [i for i in left if counts[i].runs == least]
+            work = partial(_timed, options.seed, least)
+            results = map(work, (cells[i] for i in now)) if pool is None else pool.map(work, [cells[i] for i in now])
+            for i, (found, seconds) in zip(now, results, strict=True):
+                counts[i].runs += 1
+                counts[i].found += found
+                counts[i].seconds += seconds
+                _write(options.counts, cells, counts)
+
+
+def _timed(seed: int, repeat: int, cell: Cell) -> tuple[bool, float]:
+    started = time.process_time()
+    return cell.run(seed, repeat), time.process_time() - started
+
+
+def _read(path: Path | None, cells: Sequence[Cell]) -> list[Count]:
+    """Return the counts kept in a file; cells that are not in it start at 0."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
+    return [Count(**kept.get(cell.world.words(), {})) for cell in cells]
+
+
+def _write(path: Path | None, cells: Sequence[Cell], counts: Sequence[Count]) -> None:
+    if path is None:
+        return
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept |= {cell.world.words(): vars(count) for cell, count in zip(cells, counts, strict=True)}
+    path.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+def _table(cells: Sequence[Cell], counts: Sequence[Count]) -> str:
+    lines = []
+    for cell, count in zip(cells, counts, strict=True):
+        title = f"Row {cell.row}: {ROWS[cell.row]}"
+        lines += [title] if title not in lines else []
+        before = f"   (once {cell.before})" if cell.before else ""
+        seconds = f"{count.seconds / max(count.runs, 1):.2g} s"
+        lines.append(f"  {_line(count.found, count.runs, len(cells))}   {seconds}   {cell.world.words()}{before}")
+    found, runs = sum(c.found for c in counts), sum(c.runs for c in counts)
+    return "\n".join([*lines, "All", f"  {_line(found, runs, 1)}"])
 
 
 def _line(found: int, runs: int, cells: int) -> str:
     low = limits(found, runs, LEVEL / cells)[0]
     high = limits(found, runs, 0.025)[1]
-    return f"{found:4d} of {runs} = {found / runs:6.1%}  (at least {low:.1%}, at most {high:.1%})"
+    return f"{found:4d} of {runs} = {found / max(runs, 1):6.1%}  (at least {low:.1%}, at most {high:.1%})"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import find_metric
 
 if TYPE_CHECKING:
-    from calibration.designs import Design, Drawn
+    from calibration.designs.base import Design, Drawn
     from fairtest.metrics.procedure import Procedure
     from fairtest.statistics.resampling.samplers import Sampler
 

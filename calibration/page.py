@@ -29,9 +29,11 @@ hundreds of estimates lies below the truth.
 """
 
 
-def page(cells: Sequence[Cell], verdict: Verdict, runs: Sequence[Tally], adult: Sequence[Tally]) -> str:
-    """Return the page in Markdown."""
+def page(cells: Sequence[Cell], verdict: Verdict, runs: Sequence[Tally], adult: Sequence[Tally], grid: int = 0) -> str:
+    """Return the page in Markdown; ``grid`` is how many cells there are, if more than were run."""
     parts = [HEAD]
+    if cells and grid > len(cells):
+        parts.append(f"**This is a part of the grid: {len(cells):,} of {grid:,} cells, chosen by chance.**\n")
     if cells:
         parts += [_summary(cells), _by_size(cells), _lowest(cells)]
     parts.append(_weak(verdict))

@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def suite():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT), *sys.path])
-        from calibration import adversary, worlds
+        from calibration import adversary
+        from calibration.worlds import base, choice, explained, unrelated
 
-        yield SimpleNamespace(adversary=adversary, worlds=worlds)
+        yield SimpleNamespace(adversary=adversary, base=base, choice=choice, explained=explained, unrelated=unrelated)
 
 
 def steps(number: int):
@@ -34,7 +35,7 @@ def test_a_hidden_weakness_is_found_and_nothing_else(suite):
     """Runs that find something in 5 % of worlds, and in 60 % of those of many rare groups."""
 
     def run(world, rng):
-        weak = isinstance(world, suite.worlds.Unrelated) and len(world.groups) > 2 and min(world.groups) < 0.02
+        weak = isinstance(world, suite.unrelated.Unrelated) and len(world.groups) > 2 and min(world.groups) < 0.02
         return rng.random() < (0.6 if weak else 0.05)
 
     search = suite.adversary.Search(3, run)
@@ -62,7 +63,7 @@ def test_a_broken_test_is_found_through_the_public_interface(suite, monkeypatch)
 
     def fresh(rng):
         law = ("normal", "binary 0.3", "values 6")[int(rng.integers(3))]
-        return suite.worlds.Unrelated(int(rng.integers(300, 600)), (0.5, 0.5), output=law)
+        return suite.unrelated.Unrelated(int(rng.integers(300, 600)), (0.5, 0.5), output=law)
 
     search = suite.adversary.Search(0, fresh=fresh)
     search._step = lambda: search._try(fresh(search._rng))
@@ -85,7 +86,7 @@ def test_errors_in_words_are_refusals_and_others_are_shown(suite):
 
 
 def test_the_page_is_written(suite, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(suite.worlds.World, "finds_something", lambda world, rng: rng.random() < 0.02)
+    monkeypatch.setattr(suite.base.World, "finds_something", lambda world, rng: rng.random() < 0.02)
     out = tmp_path / "adversary.md"
     assert suite.adversary.main(["--minutes", "0.005", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")

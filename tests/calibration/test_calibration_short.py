@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -51,7 +52,8 @@ CELLS = {
 def suite():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT), *sys.path])
-        from calibration import __main__, designs, levels, page, rules, runs
+        from calibration import __main__, levels, page, rules, runs
+        from calibration.designs import grid as designs
 
         yield SimpleNamespace(main=__main__, designs=designs, levels=levels, page=page, rules=rules, runs=runs)
 
@@ -201,3 +203,11 @@ def test_the_page_is_written(suite, tmp_path, capsys):
     other = tmp_path / "by two.md"
     suite.main.main(["--quick", "--metric", "RATIO", "--reps", "20", "--jobs", "2", "--out", str(other)])
     assert other.read_text(encoding="utf-8") == text
+
+
+def test_a_part_of_the_grid_says_so(suite, tmp_path, capsys):
+    out = tmp_path / "page.md"
+    asked = ["--metric", "conditional NMI", "--only", "levels", "--reps", "2", "--minutes", "0", "--out", str(out)]
+    assert suite.main.main(asked) == 0
+    assert re.search(r"a part of the grid: \d+ of 78 cells", out.read_text(encoding="utf-8"))
+    assert "0 rules broken" in capsys.readouterr().out

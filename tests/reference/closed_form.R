@@ -39,17 +39,17 @@ for (alpha in c(.05, .0005)) {
 entropy <- function(p) -sum(ifelse(p > 0, p * log(p), 0))
 g_of <- function(t) { e <- outer(rowSums(t), colSums(t)) / sum(t); 2 * sum(ifelse(t > 0, t * log(t / e), 0)) }
 strata <- list(c(12, 20, 9, 30), c(5, 20, 2, 30), c(30, 40, 22, 40))
-Q <- 0; m <- 0; v <- 0; used <- 0; spread <- 0
+Q <- 0; m <- 0; v <- 0; third <- 0; used <- 0; spread <- 0
 for (s in strata) {
   t <- matrix(c(s[1], s[2] - s[1], s[3], s[4] - s[3]), 2)          # outputs in rows, groups in columns
   n <- sum(t); row <- rowSums(t); col <- colSums(t)
   a <- max(0, row[1] + col[1] - n):min(row[1], col[1])
   w <- dhyper(a, row[1], row[2], col[1])
   G <- sapply(a, function(x) g_of(matrix(c(x, col[1] - x, row[1] - x, n - col[1] - row[1] + x), 2)))
-  mean0 <- sum(w * G); var0 <- sum(w * (G - mean0)^2)
-  show("null moments of G", mean0, var0)
+  mean0 <- sum(w * G); var0 <- sum(w * (G - mean0)^2); third0 <- sum(w * (G - mean0)^3)
+  show("null moments of G", mean0, var0, third0)
   H <- min(entropy(row / n), entropy(col / n))
-  Q <- Q + g_of(t) / H; m <- m + mean0 / H; v <- v + var0 / H^2; used <- used + n
+  Q <- Q + g_of(t) / H; m <- m + mean0 / H; v <- v + var0 / H^2; third <- third + third0 / H^3; used <- used + n
   p <- t / n
   lift <- log(p / outer(row / n, col / n))
   info <- if (entropy(row / n) < entropy(col / n)) matrix(-log(row / n), 2, 2) else matrix(-log(col / n), 2, 2, byrow = TRUE)
@@ -57,7 +57,9 @@ for (s in strata) {
   spread <- spread + n * sum(p * (lift - nmi * info)^2) / H^2
 }
 g <- v / 2 / m; nu <- 2 * m^2 / v
-show("conditional NMI, p", Q / 2 / used, pchisq(Q / g, nu, lower.tail = FALSE))
+skewness <- max(third / v^1.5, sqrt(8 / nu))
+shape <- 4 / skewness^2
+show("conditional NMI, p", Q / 2 / used, pgamma(shape + 2 * (Q - m) / sqrt(v) / skewness, shape, lower.tail = FALSE))
 kappa <- max(1, spread / (g * Q))
 for (alpha in c(.05, .0005)) {
   h <- qnorm(1 - alpha / 2) * sqrt(kappa)

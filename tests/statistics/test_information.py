@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
+from scipy.special import expit
 
 from fairtest.statistics.numerics.rules import widen_to_zero
 from fairtest.statistics.tables import information as info
@@ -51,13 +52,15 @@ def test_sum_of_g_over_strata():
 
 def test_conditional_reference():
     """Numbers from tests/reference/closed_form.R."""
-    mean, variance = g_null_moments_2x2(STRATA)
+    moments = g_null_moments_2x2(STRATA)
+    mean, variance, third = moments
     np.testing.assert_allclose(mean[0], [1.03439099041, 1.10672489605, 1.02190104252], rtol=1e-11)
     np.testing.assert_allclose(variance[0], [2.14498185876, 2.57697838835, 2.09055500871], rtol=1e-11)
+    np.testing.assert_allclose(third[0], [8.92152733551, 11.6479538239, 8.56254019785], rtol=1e-11)
     assert info.conditional_nmi(STRATA) == pytest.approx(0.0563259878906, rel=1e-11)
-    assert info.conditional_nmi_p(STRATA, mean, variance) == pytest.approx(0.0191956066941, rel=1e-10)
+    assert info.conditional_nmi_p(STRATA, moments) == pytest.approx(0.0200219183519, rel=1e-10)
     for alpha, low, high in ((0.05, 0.00107610714927, 0.13870509521), (0.0005, 0, 0.243181611128)):
-        bounds = np.ravel(info.conditional_nmi_interval(STRATA, alpha, mean, variance))
+        bounds = np.ravel(info.conditional_nmi_interval(STRATA, alpha, moments))
         np.testing.assert_allclose(bounds, [low, high], rtol=1e-8)
 
 
@@ -67,19 +70,19 @@ def test_strata_without_information_do_not_count():
     moments, padded_moments = g_null_moments_2x2(STRATA), g_null_moments_2x2(padded)
     assert np.isnan(padded_moments[0][0, 3:]).all()
     assert info.conditional_nmi(padded) == info.conditional_nmi(STRATA)
-    assert info.conditional_nmi_p(padded, *padded_moments) == info.conditional_nmi_p(STRATA, *moments)
+    assert info.conditional_nmi_p(padded, padded_moments) == info.conditional_nmi_p(STRATA, moments)
     nothing = padded[:, 3:]
     assert np.isnan(info.conditional_nmi(nothing)).all()
-    assert np.isnan(info.conditional_nmi_p(nothing, *g_null_moments_2x2(nothing))).all()
-    assert np.isnan(info.conditional_nmi_interval(nothing, 0.05, *g_null_moments_2x2(nothing))).all()
+    assert np.isnan(info.conditional_nmi_p(nothing, g_null_moments_2x2(nothing))).all()
+    assert np.isnan(info.conditional_nmi_interval(nothing, 0.05, g_null_moments_2x2(nothing))).all()
 
 
 def test_tables_that_shuffling_cannot_change():
     """Two people in each stratum, one of each kind: any shuffle gives the same G, so there is no evidence."""
     counts = np.array([[[[1, 0], [0, 1]]] * 3])
     moments = g_null_moments_2x2(counts)
-    assert info.conditional_nmi_p(counts, *moments) == 1
-    np.testing.assert_array_equal(np.ravel(info.conditional_nmi_interval(counts, 0.05, *moments)), [0, 1])
+    assert info.conditional_nmi_p(counts, moments) == 1
+    np.testing.assert_array_equal(np.ravel(info.conditional_nmi_interval(counts, 0.05, moments)), [0, 1])
 
 
 def brute_force_moments(table):
@@ -89,7 +92,7 @@ def brute_force_moments(table):
     four = np.stack([cell, row - cell, column - cell, n - row - column + cell], axis=1)
     g = info.g_statistic(four.reshape(-1, 2, 2))
     mean = weight @ g
-    return mean, weight @ (g - mean) ** 2
+    return mean, weight @ (g - mean) ** 2, weight @ (g - mean) ** 3
 
 
 @pytest.mark.parametrize("people", [4, 20, 300, 5000, 200_000])
@@ -97,16 +100,18 @@ def test_null_moments_by_brute_force(people):
     rng = np.random.default_rng(people)
     tables = rng.multinomial(people, rng.dirichlet([0.7] * 4, 4 if people > 10_000 else 25)).reshape(-1, 2, 2)
     tables = tables[~np.isnan(info.nmi(tables))]
-    mean, variance = g_null_moments_2x2(tables)
+    mean, variance, third = g_null_moments_2x2(tables)
     expected = np.array([brute_force_moments(t) for t in tables]).T
     np.testing.assert_allclose(mean, expected[0], rtol=1e-8)
     np.testing.assert_allclose(variance, expected[1], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(third, expected[2], rtol=1e-7, atol=1e-9)
 
 
 def test_null_moments_of_a_million_people():
-    mean, variance = g_null_moments_2x2([[200_000, 300_000], [250_000, 250_000]])
+    mean, variance, third = g_null_moments_2x2([[200_000, 300_000], [250_000, 250_000]])
     assert mean == pytest.approx(1, abs=1e-5)
     assert variance == pytest.approx(2, abs=1e-4)
+    assert third == pytest.approx(8, abs=1e-3)
 
 
 def test_noncentral_bounds_as_in_scipy():
@@ -197,8 +202,24 @@ def test_conditional_level_in_small_strata():
     joint = np.outer([0.3, 0.7], [0.1, 0.9]).ravel()
     counts = rng.multinomial(25, joint, (1500, 20)).reshape(1500, 20, 2, 2)
     moments = g_null_moments_2x2(counts)
-    p = info.conditional_nmi_p(counts, *moments)
+    p = info.conditional_nmi_p(counts, moments)
     assert 0.035 < np.mean(p <= 0.05) < 0.068
     g = info.g_statistic(counts.reshape(-1, 2, 2)).reshape(1500, 20)
     naive = stats.chi2.sf(np.nansum(g, axis=1), (~np.isnan(g)).sum(axis=1))
     assert np.mean(naive <= 0.05) > 0.09
+
+
+def test_conditional_level_where_one_person_counts_for_many_strata():
+    """The rarer the output, the rarer the group, in 40 strata of 200: mean and variance alone miss the tail of Q."""
+    rng = np.random.default_rng(22)
+    people, rare = 200, np.arange(1, 41)
+    likely = rng.binomial(people, expit(np.linspace(-6, -1, 40)), (20_000, 40))
+    hits = rng.hypergeometric(likely, people - likely, rare)
+    others = likely - hits
+    counts = np.stack((np.stack((people - rare - others, rare - hits), -1), np.stack((others, hits), -1)), -2)
+    moments = g_null_moments_2x2(counts)
+    p = info.conditional_nmi_p(counts, moments)
+    assert np.mean(p <= 0.05) < 0.058
+    assert np.mean(p <= 0.001) < 0.0015
+    alone = info.conditional_nmi_p(counts, moments._replace(third=np.zeros_like(moments.third)))
+    assert np.mean(alone <= 0.001) > 0.002

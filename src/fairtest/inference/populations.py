@@ -119,46 +119,46 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
     if not own:
         return Populations((), share)
     level = share * settings.level
-    members, strata = [], []
+    batches, members = [], []
     for a in own:
         assert a.population_set is not None
-        here = replace(settings, number=a.population_set)
         with in_question(a.title):
             everybody = a.everybody()
             summary = count_hypotheses(engine, everybody, a.population_set, joint=settings.correction.joint)
-            batch = context_batch(engine, everybody, summary, here)
-            if a.target.strata is not None:
-                strata.append(stratum_batch(engine, batch, summary, everybody, here))
+            batch = context_batch(engine, everybody, summary, replace(settings, number=a.population_set))
+            batches.append(batch)
             members.append(make_member(batch, level / len(own), settings, everybody, weighted=False))
     corrected = [np.minimum(p / max(share, 1e-300), 1.0) for p in _correct_by_holm(members, level, settings)]
     answers = [
-        Population(a, member.batch.summary, estimates)
-        for a, member, estimates in zip(own, members, _estimate(members, corrected, level, settings), strict=True)
+        Population(a, batch.summary, estimates)
+        for a, batch, estimates in zip(own, batches, _estimate(members, corrected, level, settings), strict=True)
     ]
     populations = Populations(tuple(answers), share)
-    # whether there can be contexts is fixed beforehand, whatever training proposes
-    strata_share = STRATA_SHARE if any(a.question.contextual for a in asked) else 1.0
-    return _with_strata(populations, strata, settings, strata_share) if strata else populations
+    # fixed beforehand, and so the same whatever training proposes
+    contextual = any(a.question.contextual for a in asked)
+    return _with_strata(engine, populations, batches, settings, STRATA_SHARE if contextual else 1.0)
 
 
 test_populations.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
 def _with_strata(
-    populations: Populations, batches: Sequence[Batch], settings: TestSettings, share: float
+    engine: Engine, populations: Populations, batches: Sequence[Batch], settings: TestSettings, share: float
 ) -> Populations:
-    """Return populations with the answers about their strata, a batch for each that has some, on the same people."""
+    """Return populations with the answers about their strata, on the same people."""
     places = [i for i, answer in enumerate(populations.answers) if answer.asked.target.strata is not None]
+    if not places:
+        return populations
     populations = replace(populations, strata_share=share)
     answers = list(populations.answers)
     level = populations.left_for_strata(settings.level)
     smallest = level / sum(answers[i].asked.n_strata for i in places)
     members = []
-    for i, strata in zip(places, batches, strict=True):
-        asked = answers[i].asked
-        with in_question(asked.title):
-            here = settings.for_set(asked.population_set)
-            members.append(make_member(strata, smallest, here, asked.everybody(), asked.n_strata))
+    for i in places:
+        everybody, number = answers[i].asked.everybody(), answers[i].asked.population_set
+        with in_question(everybody.title):
+            strata = stratum_batch(engine, batches[i], everybody, replace(settings, number=number or settings.number))
+            members.append(make_member(strata, smallest, settings.for_set(number), everybody, everybody.n_strata))
     corrected = [populations.recycle_strata(p) for p in _correct_by_holm(members, level, settings)]
     certain = share * (1 - populations.share) * settings.level
     for i, estimates in zip(places, _estimate(members, corrected, certain, settings), strict=True):

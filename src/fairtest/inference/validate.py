@@ -9,13 +9,13 @@ import numpy as np
 
 from fairtest.exceptions import in_question
 from fairtest.inference.family import (
-    ALL_INTERVALS,
     Estimates,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
     procedure_of,
+    wants_intervals,
 )
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.dependence import Part, covariance
@@ -104,7 +104,7 @@ def validate(
             family.append(make_member(whole, smallest, settings, a))
             summaries[number] = whole.summary
             if a.target.strata is not None:
-                inside = stratum_batch(engine, whole, summary, a, settings)
+                inside = stratum_batch(engine, whole, a, settings)
                 family.append(make_member(inside, smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
@@ -147,9 +147,7 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = (
-            None if a.target.strata is None else _measured(stratum_batch(engine, whole, summary, a, settings), settings)
-        )
+        strata = None if a.target.strata is None else _measured(stratum_batch(engine, whole, a, settings), settings)
         measured.append(
             Validated(
                 a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
@@ -225,12 +223,7 @@ def _estimates(
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
     for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
-        if member.n_strata:
-            wanted = np.repeat(wanted, member.n_strata)
-        else:
-            with np.errstate(invalid="ignore"):
-                wanted = (p <= level) | (len(p) <= ALL_INTERVALS)
-            wanted[member.populations] = True
+        wanted = np.repeat(wanted, member.n_strata) if member.n_strata else wants_intervals(member, p, level)
         here = progress_of_step(progress, number, len(family))
         estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates

@@ -41,7 +41,7 @@ from fairtest.statistics.tables.information import (
     smallest_expected,
 )
 from fairtest.statistics.tables.logarithms import x_log_x
-from fairtest.statistics.tables.null_moments import g_null_moments_2x2
+from fairtest.statistics.tables.null_moments import NullMoments, g_null_moments_2x2
 from fairtest.statistics.tables.random_tables import g_null_moments
 from fairtest.statistics.tables.sparse_moments import g_moments_of_margins, is_biased, lift_of_g, matched_p
 from fairtest.statistics.weighted_tables import judge_independence_in_tables
@@ -178,31 +178,34 @@ def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
     return Draws(np.flatnonzero((expected < 5) & ~clear & ~np.isnan(p)).tolist(), samplers)
 
 
-def _moments(batch: Batch) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and the variance of each stratum's G over all tables with its margins."""
+def _moments(batch: Batch) -> NullMoments:
+    """Return the moments of each stratum's G over all tables with its margins."""
     if "moments" not in batch.memo:
-        batch.memo["moments"] = _null_moments(batch)
-    mean, variance = batch.memo["moments"]
-    return mean, variance
+        batch.memo["moments"] = tuple(_null_moments(batch))
+    return NullMoments(*batch.memo["moments"])
 
 
-def _null_moments(batch: Batch) -> tuple[FloatArray, FloatArray]:
+def _null_moments(batch: Batch) -> NullMoments:
     counts = _counts(batch)
     if counts.shape[-2:] == (2, 2):
         return g_null_moments_2x2(counts)
     m, k = counts.shape[:2]
     tables = counts.reshape(m * k, *counts.shape[2:])
     df = (np.count_nonzero(tables.sum(axis=2), axis=1) - 1) * (np.count_nonzero(tables.sum(axis=1), axis=1) - 1)
-    mean, variance = df.astype(float), 2.0 * df
+    moments = np.multiply.outer([1.0, 2.0, 8.0], df)  # those of χ²
     biased = is_biased(tables)
     for i in np.flatnonzero((smallest_expected(tables) < AMPLE) | biased):
         table = canonical_table(tables[i])
-        known = g_moments_of_margins(table) if biased[i] else exact_moments(table)
+        if biased[i]:
+            mean, variance = g_moments_of_margins(table)
+            moments[:, i] = mean, variance, 2 * variance**2 / mean  # the third is that of a scaled χ²
+            continue
+        known = exact_moments(table)
         if known is None:
-            drawn = g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table))
-            known = float(drawn[0][0]), float(drawn[1][0])
-        mean[i], variance[i] = known
-    return mean.reshape(m, k), variance.reshape(m, k)
+            moments[:, i] = np.ravel(g_null_moments(table[None], MOMENT_DRAWS, batch.generator(table)))
+        else:
+            moments[:, i] = known
+    return NullMoments(*moments.reshape(3, m, k))
 
 
 def _notes_within_strata(batch: Batch) -> Notes:
@@ -269,9 +272,9 @@ NMI = Metric(
         cautious=False,
     ),
     conditional=Procedure(
-        # the strata's G over their entropy, against a χ² with the permutation mean and variance
-        test=lambda batch: conditional_nmi_p(_counts(batch), *_moments(batch)),
-        bounds=lambda batch, alpha: conditional_nmi_interval(_counts(batch), alpha, *_moments(batch)),
+        # the strata's G over their entropy, against a Pearson III with the permutation mean, variance and skewness
+        test=lambda batch: conditional_nmi_p(_counts(batch), _moments(batch)),
+        bounds=lambda batch, alpha: conditional_nmi_interval(_counts(batch), alpha, _moments(batch)),
         notes=_notes_within_strata,
         cautious=False,
     ),

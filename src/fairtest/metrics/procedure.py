@@ -49,6 +49,8 @@ class Procedure:
         Whether the p-values of ``test`` err on the safe side, so that only close calls need draws.
     inverts_test
         Whether ``bounds`` hold 0 just where the test does not reject. Otherwise they are widened to 0 there.
+    bootstraps
+        Whether ``bounds`` take thousands of draws for each hypothesis, so that few of them can have intervals.
     """
 
     test: Callable[[Batch], FloatArray]
@@ -57,6 +59,7 @@ class Procedure:
     notes: Callable[[Batch], Notes] = no_notes
     cautious: bool = True
     inverts_test: bool = False
+    bootstraps: bool = False
 
     def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, Draws]:
         """Return raw p-values, and which of them to draw; ``level`` is the smallest at which one will be compared."""

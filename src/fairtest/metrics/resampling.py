@@ -153,6 +153,6 @@ def _effect_without_one(metric: Metric, counts: IntArray, cell: int) -> FloatArr
     return np.asarray(metric.effect(Counts(fewer.reshape(counts.shape))))
 
 
-RESAMPLING = Procedure(_test, _bounds, _draws, _notes, cautious=False)
-SCREENED_RESAMPLING = Procedure(_screen, _bounds, _draws, _notes, cautious=False)
+RESAMPLING = Procedure(_test, _bounds, _draws, _notes, cautious=False, bootstraps=True)
+SCREENED_RESAMPLING = Procedure(_screen, _bounds, _draws, _notes, cautious=False, bootstraps=True)
 """The same for a metric of one's own, of which only hypotheses are drawn that could be rejected."""

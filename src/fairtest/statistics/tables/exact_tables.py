@@ -7,7 +7,7 @@ group. The tables themselves, which are many, need never be listed:
 - For the p-value the groups are divided into two halves and the largest one, which takes what is left. Everything that
   each half alone can do is listed, and for every pair of totals the terms of one half are looked up in the sorted terms
   of the other.
-- Mean and variance follow from convolutions, one group after the other.
+- The moments follow from convolutions, one group after the other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log, log1p, prod, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairtest.types import FloatArray, IntArray
-
-    Moments: TypeAlias = tuple[Any, Any, Any]
 
 TIE = 1e-12
 """Tables whose Σ n·log n is within this part of the observed one are as extreme as it."""
@@ -69,8 +67,8 @@ def exact_p(table: IntArray) -> float | None:
     return float(min(inside / everything + left_out, 1.0))
 
 
-def exact_moments(table: IntArray) -> tuple[float, float] | None:
-    """Return the mean and the variance of G over all tables with these margins; None where that is too much work.
+def exact_moments(table: IntArray) -> tuple[float, float, float] | None:
+    """Return mean, variance and third central moment of G over all tables with these margins; None: too much work.
 
     Parameters
     ----------
@@ -79,20 +77,19 @@ def exact_moments(table: IntArray) -> tuple[float, float] | None:
 
     Examples
     --------
-    >>> mean, variance = exact_moments(np.array([[3, 1], [1, 3]]))
-    >>> round(mean, 3), round(variance, 3)
-    (1.274, 3.895)
+    >>> [round(moment, 3) for moment in exact_moments(np.array([[3, 1], [1, 3]]))]
+    [1.274, 3.895, 26.218]
     """
     if min(table.shape) < 2:
-        return 0.0, 0.0  # one table has these margins
+        return 0.0, 0.0, 0.0  # one table has these margins
     groups = _Groups.of(table)
     if groups is None:
         return None
     sizes = [part.count.size for part in groups.smaller]
     if sum(sum(sizes[:k]) * size for k, size in enumerate(sizes)) > MOST_WORK:
         return None
-    # Of the groups so far, by their sum: the probability, and with it the first two moments of their terms, centred.
-    centre, moments = 0.0, (np.ones(1), np.zeros(1), np.zeros(1))
+    # Of the groups so far, by their sum: the probability, and with it the first three moments of their terms, centred.
+    centre, moments = 0.0, [np.ones(1), np.zeros(1), np.zeros(1), np.zeros(1)]
     for part in groups.smaller:
         middle = float(part.probability @ part.term)
         centre += middle
@@ -100,12 +97,11 @@ def exact_moments(table: IntArray) -> tuple[float, float] | None:
     rest = groups.largest
     at = groups.total - rest.count - sum(int(part.count[0]) for part in groups.smaller)
     middle = float(rest.term[rest.probability.argmax()])
-    zero, one, two = (moment[at] for moment in moments)
-    probability, first, second = _combined((zero, one, two), rest.probability, rest.term - middle, np.dot)
-    mean = first / probability
+    sums = _combined([moment[at] for moment in moments], rest.probability, rest.term - middle, np.dot)
+    mean, second, third = (float(total / sums[0]) for total in sums[1:])
     margins = sum(float(xlogy(m, m).sum()) for m in (table.sum(axis=0), table.sum(axis=1)))
     fixed = margins - float(xlogy(groups.people, groups.people))
-    return float(2 * (mean + centre + middle - fixed)), float(4 * (second / probability - mean**2))
+    return 2 * (mean + centre + middle - fixed), 4 * (second - mean**2), 8 * (third - 3 * mean * second + 2 * mean**3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +187,20 @@ def _all_sums(parts: Sequence[_Counts]) -> _Counts:
     return _Counts(count, term, probability)
 
 
-def _combined(moments: Moments, probability: FloatArray, term: FloatArray, product: Callable[..., Any]) -> Moments:
-    """Return moments of order 0, 1 and 2 of a sum of two independent parts."""
-    zero, one, two = moments
-    first, second = probability * term, probability * term**2
-    return (
+def _combined(
+    moments: list[FloatArray], probability: FloatArray, term: FloatArray, product: Callable[..., Any]
+) -> list[FloatArray]:
+    """Return moments of order 0 to 3 of a sum of two independent parts."""
+    zero, one, two, three = moments
+    first = probability * term
+    second = first * term
+    third = second * term
+    return [
         product(zero, probability),
         product(one, probability) + product(zero, first),
         product(two, probability) + 2 * product(one, first) + product(zero, second),
-    )
+        product(three, probability) + 3 * (product(two, first) + product(one, second)) + product(zero, third),
+    ]
 
 
 def _tail(one: _Counts, other: _Counts, groups: _Groups, threshold: float) -> float:

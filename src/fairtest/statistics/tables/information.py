@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from fairtest.statistics.numerics.pearson3 import pearson3_tail
 from fairtest.statistics.numerics.rules import Alpha, Bounds, clip_p, normal_quantile, per_context, scatter
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
+from fairtest.statistics.tables.null_moments import NullMoments
 
 if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -140,34 +142,37 @@ def conditional_nmi(counts: IntArray) -> FloatArray:
     return strata.effect
 
 
-def conditional_nmi_p(counts: IntArray, null_mean: FloatArray, null_variance: FloatArray) -> FloatArray:
+def conditional_nmi_p(counts: IntArray, null: NullMoments) -> FloatArray:
     r"""Return the p-value of "independent within every stratum".
 
-    :math:`Q = \sum_e G_e / H_e`, which is the effect times twice the people, is compared with a scaled χ²
-    of the same mean and variance. ``null_mean`` and ``null_variance`` (contexts × strata) are those of
-    :math:`G_e` when the output is shuffled within the stratum: :func:`g_null_moments_2x2` for two groups
-    and two outputs, draws otherwise. The usual ΣG against the sum of degrees of freedom rejects far too
-    often when strata are small.
+    :math:`Q = \sum_e G_e / H_e`, which is the effect times twice the people, is compared with a Pearson III
+    distribution (a shifted and scaled χ²) of the same mean, variance and skewness, the latter not below that of a
+    scaled χ². ``null`` (contexts × strata) are the moments of :math:`G_e` when the output is shuffled within the
+    stratum: :func:`g_null_moments_2x2` for two groups and two outputs, draws otherwise. The usual ΣG against the sum
+    of degrees of freedom rejects far too often when strata are small. Mean and variance alone do so in the tail: in
+    a stratum with one person of the rare group, that this person has the rare output is unlikely and counts for as
+    much as many other strata together (22 times too often beyond a p-value of 10⁻⁵ where 10 % are in the rare group).
     """
     strata = _Strata.from_counts(counts)
-    scale, df = strata.null_chi_square(null_mean, null_variance)
-    certain = scale <= 0
-    scaled = strata.statistic / np.where(certain, 1.0, scale)
-    p = np.where(certain, 1.0, special.chdtrc(np.where(certain, 1.0, df), scaled))
-    return clip_p(np.where(strata.people > 0, p, np.nan))
+    mean, variance, third = strata.null_moments(null)
+    varies = variance > 0
+    spread = np.sqrt(np.where(varies, variance, 1.0))
+    skewness = np.maximum(third / spread**3, 2 * spread / np.where(varies, mean, 1.0))
+    p = pearson3_tail((strata.statistic - mean) / spread, skewness)
+    return clip_p(np.where(strata.people > 0, np.where(varies, p, 1.0), np.nan))
 
 
-def conditional_nmi_interval(
-    counts: IntArray, alpha: Alpha, null_mean: FloatArray, null_variance: FloatArray
-) -> Bounds:
+def conditional_nmi_interval(counts: IntArray, alpha: Alpha, null: NullMoments) -> Bounds:
     """Return the interval of the conditional NMI at confidence 1 − ``alpha``.
 
-    As :func:`nmi_interval`, by inverting the scaled noncentral χ² of :func:`conditional_nmi_p`. With fewer
+    As :func:`nmi_interval`, by inverting the scaled noncentral χ² with mean and variance of ``null``. With fewer
     than five people of the rarer group per stratum it is too narrow (coverage down to 90 % at a nominal 95
     %): say so.
     """
     strata = _Strata.from_counts(counts)
-    scale, df = strata.null_chi_square(null_mean, null_variance)
+    mean, variance, _ = strata.null_moments(null)
+    scale = variance / (2 * np.where(mean > 0, mean, 1.0))
+    df = mean / np.where(scale > 0, scale, 1.0)
     used = (strata.people > 0) & (scale > 0)
     g, k, q = scale[used], df[used], strata.statistic[used]
     kappa = np.maximum(1.0, strata.spread[used] / np.where(q > 0, g * q, np.inf))
@@ -264,12 +269,11 @@ class _Strata:
         some = self.people > 0
         return np.where(some, np.minimum(self.statistic / (2 * np.where(some, self.people, 1.0)), 1.0), np.nan)
 
-    def null_chi_square(self, null_mean: FloatArray, null_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the scale and the degrees of freedom of the χ² that Q resembles without association."""
-        used = self.sizes > 0
-        mean = (np.where(used, null_mean, 0.0) * self.inverse_entropy).sum(axis=1)
-        variance = (np.where(used, null_variance, 0.0) * self.inverse_entropy**2).sum(axis=1)
+    def null_moments(self, null: NullMoments) -> NullMoments:
+        """Return mean, variance and third central moment of Q without association; strata are independent."""
+        mean, variance, third = (
+            (np.where(self.sizes > 0, moment, 0.0) * self.inverse_entropy**order).sum(axis=1)
+            for order, moment in enumerate(null, start=1)
+        )
         # A variance that is only rounding error means that shuffling cannot change the tables.
-        varies = variance > 1e-12 * mean**2
-        scale = np.where(varies, variance, 0.0) / (2 * np.where(mean > 0, mean, 1.0))
-        return scale, 2 * mean**2 / np.where(varies, variance, 1.0)
+        return NullMoments(mean, np.where(variance > 1e-12 * mean**2, variance, 0.0), third)

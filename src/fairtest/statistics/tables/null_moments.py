@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -14,8 +14,16 @@ _BLOCK = 1_000_000
 _REACH = 12.0
 
 
-def g_null_moments_2x2(counts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and the variance of G over all tables with the margins of ``counts``.
+class NullMoments(NamedTuple):
+    """How G varies without association: its mean, its variance and its third central moment."""
+
+    mean: FloatArray
+    variance: FloatArray
+    third: FloatArray
+
+
+def g_null_moments_2x2(counts: IntArray) -> NullMoments:
+    """Return the moments of G over all tables with the margins of ``counts``.
 
     With both margins fixed, one cell has a hypergeometric distribution, and G is summed over its support.
     At most about 350 points are needed for any table: where all expected counts are above 144 (so that the
@@ -30,33 +38,32 @@ def g_null_moments_2x2(counts: IntArray) -> tuple[FloatArray, FloatArray]:
 
     Returns
     -------
-    mean, variance
+    NullMoments
         In the shape of the leading axes; NaN where a group or an output is absent.
 
     Examples
     --------
-    Large tables have the mean and the variance of χ² with one degree of freedom, small ones do not.
+    Large tables have the moments of χ² with one degree of freedom, small ones do not.
 
-    >>> mean, variance = g_null_moments_2x2([[[3, 1], [1, 3]], [[4000, 6000], [5000, 5000]]])
-    >>> print(mean.round(3), variance.round(3))
-    [1.274 1.   ] [3.895 2.   ]
+    >>> mean, variance, third = g_null_moments_2x2([[[3, 1], [1, 3]], [[4000, 6000], [5000, 5000]]])
+    >>> print(mean.round(3), variance.round(3), third.round(2))
+    [1.274 1.   ] [3.895 2.   ] [26.22  8.  ]
     """
     tables = np.asarray(counts, dtype=np.float64)
     flat = tables.reshape(-1, 2, 2)
     row, column, people = flat[:, 0].sum(axis=1), flat[:, :, 0].sum(axis=1), flat.sum(axis=(1, 2))
-    mean, variance = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
+    moments = np.full((3, len(flat)), np.nan)
     proper = (row > 0) & (row < people) & (column > 0) & (column < people)
     # Many strata share their margins: each triple is summed once.
     margins, inverse = np.unique(np.stack([row, column, people], axis=1)[proper], axis=0, return_inverse=True)
-    moments = _moments_of_margins(margins)[:, inverse.reshape(-1)]
-    mean[proper], variance[proper] = moments
-    return mean.reshape(tables.shape[:-2]), variance.reshape(tables.shape[:-2])
+    moments[:, proper] = _moments_of_margins(margins)[:, inverse.reshape(-1)]
+    return NullMoments(*moments.reshape(3, *tables.shape[:-2]))
 
 
 def _moments_of_margins(margins: FloatArray) -> FloatArray:
-    """Return mean and variance, [2, tables], in blocks of tables that fit in memory."""
+    """Return the three moments, [3, tables], in blocks of tables that fit in memory."""
     first, step, points = _support(margins)
-    result = np.empty((2, len(margins)))
+    result = np.empty((3, len(margins)))
     order = np.argsort(points)
     cuts = np.flatnonzero(np.diff(np.cumsum(points[order]) // _BLOCK)) + 1
     for block in np.split(order, cuts):
@@ -82,7 +89,7 @@ def _support(margins: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def _weighted_moments(cell: FloatArray, inside: BoolArray, margins: FloatArray) -> FloatArray:
-    """Return the mean and the variance of G over the given values of the first cell."""
+    """Return the moments of G over the given values of the first cell."""
     row, column, people = (v[:, None] for v in margins.T)
     cell = np.where(inside, cell, np.maximum(0.0, row + column - people))
     g, log_weight = np.zeros_like(cell), np.zeros_like(cell)
@@ -98,4 +105,6 @@ def _weighted_moments(cell: FloatArray, inside: BoolArray, margins: FloatArray) 
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     mean = (weight * g).sum(axis=1)
-    return np.stack([mean, (weight * (g - mean[:, None]) ** 2).sum(axis=1)])
+    aside = g - mean[:, None]
+    squares = weight * aside**2
+    return np.stack([mean, squares.sum(axis=1), (squares * aside).sum(axis=1)])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairtest.exceptions import InputError
 from fairtest.statistics.tables.logarithms import x_log_x
+from fairtest.statistics.tables.null_moments import NullMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,8 +96,8 @@ def permuted_counts(counts: IntArray, draws: int, rng: np.random.Generator) -> C
     return _dealt(counts.sum(axis=2), counts.sum(axis=1), draws, rng)
 
 
-def g_null_moments(counts: IntArray, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of G in each stratum when outputs are permuted within it.
+def g_null_moments(counts: IntArray, draws: int, rng: np.random.Generator) -> NullMoments:
+    """Return the moments of G in each stratum when outputs are permuted within it.
 
     G = 2n·MI (natural logarithms) follows a χ² with (r − 1)(c − 1) degrees of freedom only in large strata.
     In small ones its mean and variance are others (the mean is mostly larger), and a sum over many small
@@ -113,28 +114,28 @@ def g_null_moments(counts: IntArray, draws: int, rng: np.random.Generator) -> tu
 
     Returns
     -------
-    mean, variance
-        One value for each stratum; both 0 where only one table has these margins (a group or an output is
+    NullMoments
+        One value for each stratum; all 0 where only one table has these margins (a group or an output is
         absent).
 
     Examples
     --------
     >>> table = np.array([[[300, 200], [100, 150], [50, 90]]])
-    >>> mean, variance = g_null_moments(table, 20_000, np.random.default_rng(1))
+    >>> mean, variance, _ = g_null_moments(table, 20_000, np.random.default_rng(1))
     >>> bool(abs(mean[0] - 2) < 0.1), bool(abs(variance[0] - 4) < 0.3)
     (True, True)
     """
     if draws < 2:
         raise InputError(f"The 'draws' parameter must be an int ≥ 2: one draw has no variance. Got {draws}.")
     counts = np.asarray(counts)
-    mean, variance = np.zeros(len(counts)), np.zeros(len(counts))
+    moments = np.zeros((3, len(counts)))
     log_term = x_log_x(int(counts.sum(axis=(1, 2)).max(initial=0)))
     start = 0
     for width in chunks(len(counts), draws * counts[0].size if len(counts) else 1):
         block = slice(start, start + width)
-        mean[block], variance[block] = _g_moments(counts[block], draws, rng, log_term)
+        moments[:, block] = _g_moments(counts[block], draws, rng, log_term)
         start += width
-    return mean, variance
+    return NullMoments(*moments)
 
 
 def chunks(total: int, cells: int) -> Iterator[int]:
@@ -205,9 +206,10 @@ def _dealt(row_margins: IntArray, column_margins: IntArray, draws: int, rng: np.
 
 def _g_moments(
     counts: IntArray, draws: int, rng: np.random.Generator, log_term: Callable[[IntArray], FloatArray]
-) -> tuple[FloatArray, FloatArray]:
+) -> FloatArray:
     rows, columns = counts.sum(axis=2), counts.sum(axis=1)
     fixed = log_term(rows).sum(axis=1) + log_term(columns).sum(axis=1) - log_term(rows.sum(axis=1))
     g = 2 * (log_term(permuted_counts(counts, draws, rng)).sum(axis=(2, 3)) - fixed)
     free = ((rows > 0).sum(axis=1) > 1) & ((columns > 0).sum(axis=1) > 1)
-    return np.where(free, g.mean(axis=0), 0.0), np.where(free, g.var(axis=0, ddof=1), 0.0)
+    third = ((g - g.mean(axis=0)) ** 3).mean(axis=0)
+    return np.where(free, np.stack((g.mean(axis=0), g.var(axis=0, ddof=1), third)), 0.0)
