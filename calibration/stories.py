@@ -109,7 +109,7 @@ def _pick(rng: np.random.Generator, n: int, shares: Mapping[str, float]) -> NDAr
     return np.array(list(shares))[rng.choice(len(shares), n, p=np.array(list(shares.values())) / sum(shares.values()))]
 
 
-def _columns(rng: np.random.Generator, n: int, *, tied: bool = False) -> dict[str, NDArray[Any]]:
+def draw_columns(rng: np.random.Generator, n: int, *, tied: bool = False) -> dict[str, NDArray[Any]]:
     """Return the columns of the bank: independent, or ``tied`` to each other."""
     region = _pick(rng, n, REGION)
     age = np.clip(rng.gamma(9, 5.2, n), 18, 90).astype(np.int64)
@@ -145,7 +145,7 @@ def _shop(gap: Callable[[People], Floats], *, tied: bool = False, low: float = 0
     """Return people of a shop whose two income groups differ by ``gap`` points."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
-        columns = _columns(rng, n, tied=tied)
+        columns = draw_columns(rng, n, tied=tied)
         people = pl.DataFrame({**columns, "income": np.where(rng.random(n) < low, "low", "high")})
         base = people["region"].replace_strict(BASE).to_numpy() + 0.02 * (columns["device"] == "laptop")
         base = base if rate is None else np.full(n, rate)
@@ -190,7 +190,7 @@ def _pricing(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
 
 def _confounder(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
     level = rng.choice(5, n, p=[0.15, 0.25, 0.25, 0.2, 0.15])
-    columns = _columns(rng, n)
+    columns = draw_columns(rng, n)
     low = rng.random(n) < 0.7 - 0.1 * level
     people = pl.DataFrame({**columns, "education": [f"e{e}" for e in level], "income": np.where(low, "low", "high")})
     gap = np.array([0, 0, 0, -12, -20.0])[level]
@@ -219,7 +219,7 @@ MANY = (
 def _many(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
     weights = np.arange(1, 16) ** -0.5
     state = np.array([f"S{i:02d}" for i in range(15)])[rng.choice(15, n, p=weights / weights.sum())]
-    columns = _columns(rng, n)
+    columns = draw_columns(rng, n)
     people = pl.DataFrame(
         {
             "state": state,
@@ -233,7 +233,7 @@ def _many(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
 
 
 def _prices(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
-    columns = _columns(rng, n)
+    columns = draw_columns(rng, n)
     people = pl.DataFrame({**columns, "income": np.where(rng.random(n) < 0.5, "low", "high")})
     low = (people["income"] == "low").to_numpy()
     inside = where(region="West", city="urban").holds(people)
@@ -242,7 +242,7 @@ def _prices(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
 
 
 def _numbers(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
-    columns = _columns(rng, n)
+    columns = draw_columns(rng, n)
     people = pl.DataFrame({**columns, "income": rng.normal(0, 1, n)})
     inside = where(region="South", age=50).holds(people)
     score = 0.3 * people["income"].to_numpy() * inside + 0.3 * (columns["city"] == "urban") + rng.normal(0, 1, n)
@@ -255,7 +255,7 @@ def _correlation(people: People, truth: Floats, mask: Mask) -> float:
 
 
 def _races(rng: np.random.Generator, n: int) -> tuple[People, Floats]:
-    columns = _columns(rng, n)
+    columns = draw_columns(rng, n)
     people = pl.DataFrame(columns).rename({"race": "income"})
     shift = (
         people["income"].replace_strict({"White": 0.06, "Hispanic": -0.10, "Black": -0.14, "Asian": 0.04}).to_numpy()
@@ -418,19 +418,30 @@ def _exact(predicates: Sequence[Any], planted: Planted) -> bool:
 
 
 def _kind(finding: Any, mask: Mask, scenario: Scenario, planted: Sequence[Mask]) -> str:
-    for context, inside in zip(scenario.planted, planted, strict=True):
+    return _kind_among(finding, mask, scenario.planted, planted, everybody=scenario.everybody)
+
+
+def describe_kind(finding: Any, mask: Mask, contexts: Sequence[Planted], world: People, *, everybody: bool) -> str:
+    """Return what a finding is beside planted contexts: exact, near, refinement, ancestor, overlap or false."""
+    return _kind_among(finding, mask, contexts, [c.holds(world) for c in contexts], everybody=everybody)
+
+
+def _kind_among(
+    finding: Any, mask: Mask, contexts: Sequence[Planted], planted: Sequence[Mask], *, everybody: bool
+) -> str:
+    for context, inside in zip(contexts, planted, strict=True):
         if _exact(finding.context.predicates, context) and _jaccard(mask, inside) >= 0.85:
             return "exact"
     if any(_jaccard(mask, inside) >= 0.8 for inside in planted):
         return "near"
     size = max(mask.sum(), 1)
-    if any((mask & inside).sum() >= 0.98 * size for inside in planted) or (scenario.everybody and not planted):
+    if any((mask & inside).sum() >= 0.98 * size for inside in planted) or (everybody and not planted):
         return "refinement"
     if any((mask & inside).sum() >= 0.98 * inside.sum() for inside in planted):
         return "ancestor"
     if any((mask & inside).sum() > 0.02 * size for inside in planted):
         return "overlap"
-    return "refinement" if scenario.everybody else "false"
+    return "refinement" if everybody else "false"
 
 
 def _has_idle_condition(finding: Any, world: People, truth: Floats, scenario: Scenario) -> bool:
