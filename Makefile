@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts
+.PHONY: commands clean adversary holds stories verdicts people
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -87,6 +87,11 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 	$(BIN)/python -m calibration.verdicts small --seeds 7 --jobs 2
 	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
+
+people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
+	$(BIN)/python -m calibration.people null --seeds 60
+	$(BIN)/python -m calibration.people weights --seeds 200
+	$(BIN)/python -m calibration.people power --seeds 30
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

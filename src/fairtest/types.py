@@ -46,4 +46,5 @@ class SummaryKind(StrEnum):
     MOMENTS = "moments"
     GROUP_MOMENTS = "group moments"
     RANKS = "ranks"
+    WEIGHTS = "weights"
     ROWS = "rows"

@@ -6,6 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -115,3 +116,53 @@ def test_python_takes_what_a_source_takes_and_prints_itself() -> None:
 def test_sets_of_labels(tmp_path: Path) -> None:
     look = ft.inspect(pl.DataFrame({"sex": ["f", "m"] * 10, "tags": [["a"], ["b", "c"]] * 10}))
     assert [(c.kind, c.distinct) for c in look.columns] == [("binary", 2), ("labels", 3)]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    """Return a file of 300 people with four rows each, and weights."""
+    rng = np.random.default_rng(2)
+    who = np.repeat(np.arange(300), 4)
+    frame = pl.DataFrame(
+        {
+            "the user": [f"u{i}" for i in who],
+            "sex": rng.choice(["f", "m"], 300)[who],
+            "age": rng.integers(18, 80, who.size),
+            "pweight": rng.lognormal(7, 0.5, who.size).round(2),
+            "hired": rng.integers(0, 2, who.size),
+        }
+    )
+    path = tmp_path / "log.csv"
+    frame.write_csv(path)
+    return str(path)
+
+
+def test_people_who_may_have_several_rows_come_first(log: str, run: Any) -> None:
+    made = run("inspect", log)
+    out = " ".join(made.out.split())
+    said = (
+        "Note: the user repeats: 300 values in 1,200 rows, and sex hardly ever changes within one. If it names people,"
+    )
+    assert f"{said} say --person 'the user' (person='the user' in Python); until then the 5 % does not hold." in out
+    assert "Note: pweight looks like a sampling weight, and is kept out of contexts." in out
+    assert out.index(said) < out.index("To go on:")
+    roles = {each["name"]: each["role"] for each in json.loads(run("inspect", log, "--json").out)["columns"]}
+    assert (roles["the user"], roles["pweight"], roles["age"]) == ("left out", "left out", "protected")
+
+
+def test_what_is_declared_is_not_suspected(log: str) -> None:
+    look = ft.inspect(log, person="the user", weights="pweight")
+    assert not any("repeats" in note or "weight" in note for note in look.notes)
+    assert any("repeats" in note for note in ft.inspect(log).notes)
+
+
+def test_a_run_says_it_before_it_begins_and_in_the_report(log: str, run: Any) -> None:
+    question = ("test", log, "-p", "sex", "-o", "hired", "--max-depth", "1")
+    made = run(*question)
+    assert made.code == 0
+    assert "fairtest: warning: the user repeats: 300 values in 1,200 rows" in made.err
+    assert made.out.splitlines()[2].startswith("Warning: the user repeats: 300 values in 1,200 rows")
+    assert "the user repeats" not in run(*question, "--quiet").err
+    proposed = run(*question, "--train-only")
+    assert proposed.out.startswith("Warning: the user repeats: 300 values in 1,200 rows")
+    assert "the user" not in proposed.out.partition("NOTHING WAS TESTED")[2]

@@ -25,14 +25,16 @@ EVER_WRITTEN = {
     "elsewhere",
     "column": "name kind role reason missing note",
     "context": "predicates",
-    "counts": "output protected rows columns counts",
-    "data": "name rows train test fingerprint library columns",
+    "counts": "output protected rows columns counts worth",
+    "data": "name rows train test fingerprint library columns design",
+    "design": "person weights people effective weight",
     "elsewhere": "size effect interval",
     "errors": "truth error notion measured subject meaning positive among",
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
-    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed",
+    "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed "
+    "rows weight",
     "group": "name size mean deviation quantiles whiskers beyond at",
-    "groups": "measured by rows line",
+    "groups": "measured by rows line weight",
     "label-settings": "number top_k min_people separator",
     "line": "intercept slope",
     "names": "labels people outcome some outcomes average columns",
@@ -40,7 +42,7 @@ EVER_WRITTEN = {
     "outcome-words": "verb share",
     "predicate": "column op value order",
     "report": "version kind output favourable explanatory data settings attributes family notes repeat reuse errors "
-    "labels favourable_is explains names versions",
+    "labels favourable_is explains names versions warnings",
     "reuse": "question left bits_before bits next_level",
     "settings": "conf level budget set train_size seed preset max_depth min_size correction search score aggregate "
     "method tolerance trees attributes_per_node population_share",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections import Counter
 from dataclasses import fields
 from itertools import islice
@@ -53,7 +54,11 @@ def audit_file(
         options = {**options, "preset": people.preset}
         _note_kinds(status, source)
         made = investigation(source, **question, **own)
-        ft.train([made], **_plan_options(TrainingPlan, options), progress=status)
+        for sentence in made.warnings:
+            status.warn(sentence)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ft.FairTestWarning)  # it was said above
+            ft.train([made], **_plan_options(TrainingPlan, options), progress=status)
         if not options["train_only"]:
             people.prepare_workspace()
             ft.test([made], **_plan_options(TestingPlan, options), progress=status)
@@ -121,7 +126,8 @@ def handle_config(ctx: click.Context) -> bool:
 def _note_kinds(status: StatusLine, source: ft.DataSource) -> None:
     columns = source.table.columns.values()
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in Counter(c.kind.value for c in columns).items())
-    status.note(f"{source.table.name}: {source.table.n_rows:,} people, {len(columns):,} columns ({kinds})")
+    rows = "" if source.n_people == source.table.n_rows else f" in {source.table.n_rows:,} rows"
+    status.note(f"{source.table.name}: {source.n_people:,} people{rows}, {len(columns):,} columns ({kinds})")
     for column in islice(columns, MOST_NOTED):
         missing = f"; {column.missing:,} missing" if column.missing else ""
         status.note(f"  {column.name}: {column.kind.value} ({column.reason}{missing})")

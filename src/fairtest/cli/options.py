@@ -115,6 +115,13 @@ SOURCE = section(
     repeatable("--categorical COLUMN", "This column holds categories; repeat."),
     repeatable("--numeric COLUMN", "This column holds numbers; repeat."),
     repeatable("--ordered COLUMN=A<B<C", "This column has an order, low to high; repeat."),
+    Option(
+        "--person COLUMN",
+        "Whose a row is, where people have several: everybody's rows stay together, and tests hold all the same.",
+        essential=True,
+    ),
+    Option("--weights COLUMN", "Survey weights: what a row counts for in rates, effects and the search."),
+    Option("--counts COLUMN", "For how many identical people a row stands, in a table of counts."),
     repeatable("--missing TEXT", "This text means a missing value, as an empty field does; repeat."),
     Option("--delimiter CHARACTER", "What parts the fields of a CSV file. Default: found out."),
     Option("--encoding NAME", "How a CSV file is encoded. Default: UTF-8."),

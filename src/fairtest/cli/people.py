@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
-FIXED = (*DIVIDING, "missing", "delimiter", "encoding", "decimal")
+FIXED = (*DIVIDING, "person", "weights", "counts", "missing", "delimiter", "encoding", "decimal")
 """Options that a workspace has settled: given again, they must agree."""
 
 

@@ -50,6 +50,7 @@ class StatusLine:
         self, *, quiet: bool = False, verbose: bool = False, stream: TextIO | None = None, after: float = AFTER
     ) -> None:
         self._stream = stream or sys.stderr
+        self._quiet = quiet
         self._on = not quiet and self._stream.isatty()
         self._verbose = verbose and not quiet
         self._lock = threading.Lock()
@@ -66,6 +67,11 @@ class StatusLine:
                 self._text, self._since = text, monotonic()
             self._share = share
             self._update()
+
+    def warn(self, text: str) -> None:
+        """Write a warning that stays, unless quiet."""
+        if not self._quiet:
+            self._write(f"fairtest: warning: {text}")
 
     def note(self, text: str) -> None:
         """Write a line that stays, if verbose."""

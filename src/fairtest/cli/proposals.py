@@ -28,9 +28,8 @@ def proposals_text(
     people = source.words.people
     proposed = prospects(investigation, correction, MOST_SHOWN, population_share)
     questions = [(each, each.question.labels is not None, _table(each, people)) for each in proposed]
-    text = render_text(
-        "proposals", questions=questions, people=people, rows=source.table.n_rows, train=train, test=test
-    )
+    sizes = {"rows": source.n_people, "train": train, "test": test}
+    text = render_text("proposals", warnings=investigation.warnings, questions=questions, people=people, **sizes)
     return f"{text}\n"
 
 

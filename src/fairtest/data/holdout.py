@@ -66,16 +66,21 @@ class Holdout:
         self._bounds: list[tuple[np.uint64, np.uint64]] | None = self._intervals()
 
     @classmethod
-    def undivided(cls, n_rows: int) -> Holdout:
+    def undivided(cls, n_rows: int, n_people: int | None = None) -> Holdout:
         """Return a holdout that divides nobody: everybody is in the training set and in the only test set.
 
         Valid only where nothing is chosen by looking at the outputs of the training set.
         """
         whole = cls.__new__(cls)
-        whole.sizes = (n_rows, n_rows)
+        people = n_rows if n_people is None else n_people
+        whole.sizes = (people, people)
         whole._n_rows = n_rows
         whole._bounds = None
         return whole
+
+    def rows_in(self, number: int) -> int:
+        """Return how many rows a set has: as many as people, unless people have several."""
+        return self.size(number)
 
     def with_training(self, number: int) -> int:
         """Return the number under which the people of a test set and of the training set are known together.
@@ -132,12 +137,61 @@ class Holdout:
             yield position_hash(start, stop, self._seed)
 
 
+class PeopleHoldout(Holdout):
+    """The split of people who have several rows: all rows of a person are in one set, that of the first of them.
+
+    Sizes count people.
+
+    Parameters
+    ----------
+    first
+        For every row, the position of the first row of its person.
+
+    Examples
+    --------
+    >>> split = PeopleHoldout(np.array([0, 1, 0, 3, 4, 1]), budget=1, train_size=0.5, seed=0)
+    >>> split.sizes, split.rows_in(0) + split.rows_in(1)
+    ((2, 2), 6)
+    """
+
+    def __init__(self, first: NDArray[np.intp], budget: int, train_size: float, seed: int) -> None:
+        firsts, place = np.unique(first, return_inverse=True)
+        train, *tests = Holdout(firsts.size, budget, train_size, seed).sizes
+        self.sizes = (train, *tests)
+        self._n_rows = first.size
+        self._bounds = None
+        order = np.argsort(hash_positions(firsts, seed))
+        number = np.empty(firsts.size, dtype=np.min_scalar_type(budget))
+        number[order] = np.repeat(np.arange(budget + 1), self.sizes)
+        self._number = number[place]
+
+    def with_training(self, number: int) -> int:
+        """Return the number under which the people of a test set and of the training set are known together."""
+        return -number
+
+    def rows_in(self, number: int) -> int:
+        """Return how many rows a set has."""
+        return self.rows(number).size
+
+    def rows_within(self, number: int, start: int, stop: int) -> NDArray[np.intp]:
+        """Return the positions, counted from ``start``, of a set's rows among those from ``start`` to ``stop``."""
+        here = self._number[start:stop]
+        inside = here == abs(number)
+        return np.flatnonzero(inside | (here == TRAIN) if number < 0 else inside)
+
+
 def position_hash(start: int, stop: int, seed: int) -> NDArray[np.uint64]:
     """Return a well-mixed 64-bit hash of each row number from ``start`` to ``stop``, as SplitMix64 does.
 
     Every step of it can be undone, so no two rows have the same hash.
     """
-    hashes = np.arange(start + 1, stop + 1, dtype=np.uint64)
+    return hash_positions(np.arange(start, stop), seed)
+
+
+def hash_positions(positions: NDArray[np.intp], seed: int) -> NDArray[np.uint64]:
+    """Return the hash of each of some row numbers."""
+    hashes = positions.astype(np.uint64)
+    hashes += np.uint64(1)
     hashes *= GOLDEN
     hashes += np.random.SeedSequence(seed).generate_state(1, np.uint64)
     return mix_bits(hashes)

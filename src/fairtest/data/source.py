@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from fairtest.data.cluster import connect, is_cluster
 from fairtest.data.columns.declared import KindOptions
+from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.fingerprint import fingerprint
-from fairtest.data.holdout import Budget, Holdout
+from fairtest.data.holdout import Budget, Holdout, PeopleHoldout
 from fairtest.data.reading.readers import read_table
 from fairtest.data.registry import audits_of, known_size, warned_elsewhere, was_shown
 from fairtest.data.reuse import ReusedSet
@@ -50,6 +51,9 @@ class SourceOptions(KindOptions, total=False):
     labels: Mapping[str, str | Mapping[Any, str]] | None
     people: str | None
     outcome: str | Mapping[str, str] | None
+    person: str | None
+    weights: str | None
+    counts: str | None
     engine: Any
     memory: str | int | None
     missing: Sequence[str]
@@ -70,7 +74,7 @@ class DataSource:
     ----------
     data
         A pandas or polars frame, an Arrow table, or the path of a CSV or Parquet file (compressed too) or of a folder
-        of Parquet files. One row is one person.
+        of Parquet files. One row is one person, unless ``person``, ``weights`` or ``counts`` says otherwise.
     budget
         The number of test sets: how many batches of investigations will ever be asked of this data.
     conf
@@ -97,6 +101,15 @@ class DataSource:
         ``labels={"hours_per_week": "weekly hours"}`` (where both are named, the column goes by the value ``""``); what
         the rows are, ``people="applicants"``; what happens to those with the favourable output,
         ``outcome="are accepted"``, or ``outcome={"accepted": "are accepted"}``.
+    person
+        The column that says whose a row is, where people have several: a log of decisions, stays in a hospital. All
+        rows of a person are in one set, sizes count people, and tests and intervals hold whatever the rows of a person
+        have to do with each other. Also for rows that come in blocks: the same day, the same store.
+    weights
+        The column of survey weights, where a row stands for more people than another: rates, effects and the search are
+        weighted, and the uncertainty is that of a sample drawn so.
+    counts
+        The column that says for how many identical people a row stands, in a table of counts.
     engine
         Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
         of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
@@ -139,6 +152,9 @@ class DataSource:
         labels: Mapping[str, str | Mapping[Any, str]] | None = None,
         people: str | None = None,
         outcome: str | Mapping[str, str] | None = None,
+        person: str | None = None,
+        weights: str | None = None,
+        counts: str | None = None,
         engine: Any = "memory",
         memory: str | int | None = None,
         missing: Sequence[str] = (),
@@ -157,6 +173,7 @@ class DataSource:
         self.reuse = bool(reuse)
         if self.reuse:
             _check_reuse(size, split=self.split)
+            check_one_row_a_person("reuse=True", person, weights, "a budget of several test sets")
         self.budget: Budget = ReusedSet(size, round(1 - self.conf, 15)) if self.reuse else Budget(size)
         if not self.split and (self.budget.size > 1 or train_size is not None or preset is not None):
             raise InputError(
@@ -166,7 +183,8 @@ class DataSource:
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
         self.engine, self.memory = _engine(engine, memory)
-        kinds = KindOptions(categorical=categorical, numeric=numeric, ordered=ordered)
+        numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
+        kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
             _check_not_text(**text)
@@ -174,15 +192,24 @@ class DataSource:
             self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
         else:
             self.table = read_table(data, missing=missing, name=name, **text, **kinds)
+        self.person, self.weights, self.counts = person, weights, counts
+        if counts is not None:
+            self._repeat_people(counts)
+        self.design, first = read_design(self.table, person, weights)
         self.favourable = self._declared("favourable", favourable)
         self.reference = self._declared("reference", reference)
         self.words = Words.of(self.table, labels, people, outcome)
         n_rows = self.table.n_rows
         sets = 1 if self.reuse else size
-        self.holdout = Holdout(n_rows, sets, self.train_size, seed) if self.split else Holdout.undivided(n_rows)
+        if not self.split:
+            self.holdout = Holdout.undivided(n_rows, self.n_people)
+        elif first is None:
+            self.holdout = Holdout(n_rows, sets, self.train_size, seed)
+        else:
+            self.holdout = PeopleHoldout(first, sets, self.train_size, seed)
         if min(self.holdout.sizes) < FEWEST:
             raise InputError(
-                f"There are too few people: {self.table.n_rows:,} divided by {setting('budget', sets)} and "
+                f"There are too few people: {self.n_people:,} divided by {setting('budget', sets)} and "
                 f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(self.holdout.sizes)}. "
                 f"Every set needs at least {FEWEST}."
             )
@@ -190,6 +217,31 @@ class DataSource:
             warn_if_known(self.fingerprint)
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are: as many as rows, unless people have several."""
+        return self.table.n_rows if self.design is None else self.design.n_people
+
+    @property
+    def effective_share(self) -> float:
+        """As how many independent people with equal weights a person counts, at the least, while contexts are found."""
+        return 1.0 if self.design is None else self.design.effective_share
+
+    @property
+    def not_attributes(self) -> dict[str, str]:
+        """The columns that say what rows are, by what they say: never attributes of people."""
+        said = {self.person: "person", self.weights: "weights", self.counts: "counts"}
+        return {column: role for column, role in said.items() if column is not None}
+
+    def _repeat_people(self, counts: str) -> None:
+        """Have each row as often as it counts people."""
+        if self.engine != "memory":
+            raise InputError(
+                f"{setting('counts', counts)} goes with {setting('engine', 'memory')}: a table of counts is small. "
+                "Leave the other engine out."
+            )
+        self.table = self.table.repeat(repeat_rows(self.table, counts))
 
     @property
     def level(self) -> float:
@@ -270,18 +322,29 @@ class DataSource:
 
     def __repr__(self) -> str:
         train, *tests = self.holdout.sizes
+        rows = "" if self.n_people == self.table.n_rows else f" in {self.table.n_rows:,} rows"
         if not self.split:
-            return f"DataSource({self.table.name!r}: {train:,} people, undivided; {self.budget.left} left)"
+            return f"DataSource({self.table.name!r}: {train:,} people{rows}, undivided; {self.budget.left} left)"
         if self.reuse:
             return (
-                f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, a reusable test set "
+                f"DataSource({self.table.name!r}: {self.n_people:,} people; {train:,} train, a reusable test set "
                 f"of {tests[0]:,}; {self.budget.left} of {self.budget.size} questions left)"
             )
         sets = f"1 test set of {tests[0]:,}" if len(tests) == 1 else f"{len(tests)} test sets of {tests[-1]:,}"
         return (
-            f"DataSource({self.table.name!r}: {self.table.n_rows:,} people; {train:,} train, {sets}; "
+            f"DataSource({self.table.name!r}: {self.n_people:,} people{rows}; {train:,} train, {sets}; "
             f"{self.budget.left} left)"
         )
+
+
+def check_one_row_a_person(what: str, person: str | None, weights: str | None, instead: str) -> None:
+    """Raise where something is asked for that rows of several a person, or with weights, do not allow."""
+    for name, column in (("person", person), ("weights", weights)):
+        if column is not None:
+            raise InputError(
+                f"{setting(name, column)} does not go with {what}, which takes every row for a person of its own who "
+                f"counts as any other. Use {instead} instead."
+            )
 
 
 def warn_if_known(fingerprint: str) -> None:

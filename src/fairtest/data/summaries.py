@@ -28,13 +28,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """People by stratum, output and group: ``counts[..., e, o, s]``."""
+    """People by stratum, output and group: ``counts[..., e, o, s]``.
+
+    Where rows are not one person each, as many as they are worth: no whole numbers.
+    """
 
     counts: IntArray
 
     def take(self, at: IntArray) -> Counts:
         """Return some of the contexts, along the leading axis."""
         return Counts(self.counts[at])
+
+    def scaled(self, by: FloatArray) -> Counts:
+        """Return each context as if it had so many times as many people."""
+        scaled: Any = self.counts * by[:, None, None, None]
+        return Counts(scaled)
 
     @property
     def size(self) -> IntArray:
@@ -69,6 +77,10 @@ class Moments:
     def take(self, at: IntArray) -> Moments:
         """Return some of the contexts, along the leading axis."""
         return Moments(self.sums[at], self.order)
+
+    def scaled(self, by: FloatArray) -> Moments:
+        """Return each context as if it had so many times as many people."""
+        return Moments(self.sums * by[:, None, None], self.order)
 
     @property
     def size(self) -> IntArray:
@@ -121,6 +133,10 @@ class GroupMoments:
     def take(self, at: IntArray) -> GroupMoments:
         """Return some of the contexts, along the leading axis."""
         return GroupMoments(self.sums[at], self.unit[at] if isinstance(self.unit, np.ndarray) else self.unit)
+
+    def scaled(self, by: FloatArray) -> GroupMoments:
+        """Return each context as if it had so many times as many people."""
+        return GroupMoments(self.sums * by[:, None, None, None], self.unit)
 
     @property
     def size(self) -> IntArray:
@@ -177,13 +193,17 @@ def powers(order: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Target:
-    """What to count for whom: the two variables of an association, the strata, and the shape of the summary."""
+    """What to count for whom: the two variables of an association, the strata, and the shape of the summary.
+
+    ``share`` is as how many independent people a row counts in summaries, 1 unless rows are not one person each.
+    """
 
     protected: Variable
     output: Variable
     strata: Variable | None
     summary: SummaryKind
     order: int = 2
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         if self.summary is SummaryKind.COUNTS:  # counts have no moments: those that differ only in order are the same
@@ -226,15 +246,21 @@ class Target:
             return (len(powers(self.order)), self.pieces)
         if self.summary is SummaryKind.GROUP_MOMENTS:
             return (self.order + 1, self.pieces)
+        if self.summary is SummaryKind.WEIGHTS:
+            return (4,)  # weights, rows, squares and fourth powers of weights
         return ()
 
     @property
     def pieces(self) -> int:
         """How many pieces the terms of a sum are cut into."""
+        if self.summary is SummaryKind.WEIGHTS:
+            return 1
         return 2 if self.order <= 2 else 3
 
     def wrap(self, array: NDArray[Any]) -> Summary:
         """Return the summary of an array ``[..., *cell_shape, *sum_shape]``; for rows, just how many there are."""
+        if self.share != 1.0:
+            array = array * self.share
         if self.summary is SummaryKind.MOMENTS:
             return Moments(array.sum(axis=-1), self.order)
         if self.summary is SummaryKind.GROUP_MOMENTS:

@@ -68,6 +68,14 @@ class Sets:
         codes = self.codes[begin : ends[-1] if ends.size else begin]
         return Sets(self.items, ends - begin, codes, _positions_within(self.missing, start, stop))
 
+    def take(self, rows: NDArray[np.intp]) -> Sets:
+        """Return the sets of some rows, perhaps several times."""
+        begins = np.append(0, self.ends[:-1])
+        many = (self.ends - begins)[rows]
+        ends = np.cumsum(many)
+        at = np.repeat(begins[rows] - ends + many, many) + np.arange(ends[-1] if ends.size else 0)
+        return Sets(self.items, ends, self.codes[at], np.flatnonzero(np.isin(rows, self.missing)).astype(np.int32))
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -132,6 +140,18 @@ class Column:
             sets=None if self.sets is None else self.sets.slice(start, stop),
         )
 
+    def take(self, rows: NDArray[np.intp]) -> Column:
+        """Return some rows, perhaps several times, with the levels and the kind of the whole column."""
+        codes = None if self.codes is None else self.codes[rows]
+        values = None if self.values is None else self.values[rows]
+        sets = None if self.sets is None else self.sets.take(rows)
+        gone = np.count_nonzero(codes < 0) if codes is not None else 0
+        if values is not None:
+            gone = np.count_nonzero(np.isnan(values))
+        if sets is not None:
+            gone = sets.missing.size
+        return replace(self, codes=codes, values=values, sets=sets, missing=int(gone))
+
     def blocks(self) -> Iterator[tuple[int, Column]]:
         """Return the column in blocks that fit in memory, each with the position of its first row."""
         yield 0, self
@@ -185,6 +205,13 @@ class FlagColumn(Column):
         """Return the rows from ``start`` to ``stop``."""
         kept = (_positions_within(rows, start, stop) for rows in (self.true_rows, self.missing_rows))
         return FlagColumn(self.name, self.reason, self.missing, self.levels, stop - start, *kept)
+
+    def take(self, rows: NDArray[np.intp]) -> FlagColumn:
+        """Return some rows, perhaps several times."""
+        true, gone = (
+            np.flatnonzero(np.isin(rows, known)).astype(np.int32) for known in (self.true_rows, self.missing_rows)
+        )
+        return FlagColumn(self.name, self.reason, gone.size, self.levels, rows.size, true, gone)
 
 
 class HashedColumn(Column):
@@ -270,6 +297,10 @@ class Table:
         """Return the rows from ``start`` to ``stop``, of some columns or of all."""
         names = self.columns if columns is None else columns
         return replace(self, n_rows=stop - start, columns={name: self[name].slice(start, stop) for name in names})
+
+    def repeat(self, rows: NDArray[np.intp]) -> Table:
+        """Return some rows of a table in memory, perhaps several times."""
+        return replace(self, n_rows=rows.size, columns={name: c.take(rows) for name, c in self.columns.items()})
 
     def blocks(self, columns: Collection[str] | None = None) -> Iterator[tuple[int, Table]]:
         """Return the rows in blocks that fit in memory, each with the position of its first row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,21 +13,23 @@ from fairtest.engine.kernel.histogram import cells_of
 from fairtest.engine.kernel.joint import among, distinct, packed
 from fairtest.engine.kernel.labels import MemoryLabelCounter
 from fairtest.engine.kernel.people import CodedPeople
+from fairtest.engine.kernel.prefixes import commonest_first
 from fairtest.engine.kernel.tables import count_contexts
 from fairtest.engine.recent import Recent
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.design import Design
     from fairtest.data.labels import Labels
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
     from fairtest.engine.kernel.histogram import Cells
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
 
 MOST_VARIABLES = 4
 """How many variables are kept row by row: those of a target, while its contexts are described one after the other."""
@@ -38,6 +41,7 @@ class CodedTarget:
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
         self.sets: Recent[int, CodedPeople] = Recent(most=1)
+        self.together: Recent[int, NDArray[np.intp]] = Recent(most=1)
 
     @property
     def nbytes(self) -> int:
@@ -65,6 +69,8 @@ class CodedTable:
     n_rows
         How many people there are in all, where ``table`` has only some of them: sums are cut so that those of all
         parts add up without rounding.
+    design
+        Whose the rows are and what they weigh; None if each is one person.
     """
 
     def __init__(
@@ -73,8 +79,10 @@ class CodedTable:
         find_rows: Callable[[int], NDArray[np.intp]],
         axes: dict[str, Axis | None],
         n_rows: int,
+        design: Design | None = None,
     ) -> None:
         self._table = table
+        self._design = design
         self._find_rows = find_rows
         self._axes = axes
         self._n_rows = n_rows
@@ -119,7 +127,21 @@ class CodedTable:
         return self.people(number, target)
 
     def _coded(self, target: Target) -> CodedTarget:
-        return self._targets.get(target, lambda: CodedTarget(cells_of(target, self._table, self._n_rows)))
+        def make() -> CodedTarget:
+            largest = 1.0 if self._design is None else self._design.largest_weight
+            return CodedTarget(cells_of(target, self._table, self._n_rows, self._weight, largest))
+
+        return self._targets.get(target, make)
+
+    @cached_property
+    def _weight(self) -> FloatArray | None:
+        """What every row weighs; None if all weigh the same."""
+        return None if self._design is None else self._design.weights_of(self._table)
+
+    @cached_property
+    def _person(self) -> IntArray | None:
+        """Whose every row is; None if each is one person who counts as any other."""
+        return None if self._design is None else self._design.people_of(self._table)
 
     # Sums ------------------------------------------------------------------------------------------------------------
 
@@ -140,16 +162,42 @@ class CodedTable:
     def label_counter(self, number: int, target: Target, labels: Labels) -> MemoryLabelCounter:
         """Return what counts labels in a set."""
         rows = self.rows_of(number)
-        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows)
+        return MemoryLabelCounter(self._table, rows, target, labels, self.axis, self.codes, self._n_rows, self._weight)
 
     # People ----------------------------------------------------------------------------------------------------------
 
     def rows(self, number: int, context: Sequence[Condition], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         """Return the people of one context in a set, as the target sees them."""
-        rows = self.people(number, target).rows
+        rows = self._together(number, target)
         for condition in context:
             rows = rows[among(self._codes_on(condition.column)[rows], condition)]
+        return self._seen_rows(rows, target, axes)
 
+    def each_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
+        """Yield the people of each of several contexts; those that begin alike are found together."""
+        everybody = self._together(number, target)
+        path: list[tuple[Condition, NDArray[np.intp]]] = []
+        for ordered in commonest_first(contexts):
+            same = 0
+            while same < min(len(path), len(ordered)) and path[same][0] == ordered[same]:
+                same += 1
+            del path[same:]
+            for condition in ordered[same:]:
+                inside = path[-1][1] if path else everybody
+                path.append((condition, inside[among(self._codes_on(condition.column)[inside], condition)]))
+            yield self._seen_rows(path[-1][1] if path else everybody, target)
+
+    def _together(self, number: int, target: Target) -> NDArray[np.intp]:
+        """Return the rows of a set that have a value, those of a person one after the other."""
+        coded = self._coded(target)
+
+        def order() -> NDArray[np.intp]:
+            rows = self.people(number, target).rows
+            return rows if self._person is None else rows[np.argsort(self._person[rows], kind="stable")]
+
+        return coded.together.get(number, order)
+
+    def _seen_rows(self, rows: NDArray[np.intp], target: Target, axes: Sequence[Axis] = ()) -> Rows:
         def seen(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
             everybody = self._variables.get((read, variable), lambda: read(variable, self._table))
             return everybody[rows]
@@ -159,7 +207,9 @@ class CodedTable:
             for v in (target.protected, target.output)
         )
         stratum = np.zeros(rows.size, np.int32) if target.strata is None else seen(target.strata, Variable.codes)
-        return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes})
+        person = None if self._person is None else self._person[rows]
+        weight = None if self._weight is None else self._weight[rows]
+        return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes}, person, weight)
 
     def profiles(self, number: int, targets: Sequence[Target], axes: Sequence[Axis]) -> Profiles:
         """Return the kinds of people in a set, ordered by their codes."""
@@ -207,8 +257,9 @@ class CodedTable:
         length = (rows.size + 63) // 64 * 64
         cell = np.full(length, -1, dtype=np.int32)
         cell[: rows.size] = np.where(valid, cells.cell[rows], -1)
-        terms = np.zeros((len(cells.terms), length))
-        for place, term in enumerate(cells.terms):
+        added = cells.terms if cells.weight is None else [cells.weight, *cells.terms]
+        terms = np.zeros((len(added), length))
+        for place, term in enumerate(added):
             terms[place, : rows.size] = np.where(valid, term[rows], 0.0)
         return cell, terms
 

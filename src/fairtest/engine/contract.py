@@ -37,15 +37,26 @@ def sample_step(size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The people of one small context: level codes or numbers of both variables, the stratum, and codes on axes."""
+    """The people of one small context: level codes or numbers of both variables, the stratum, and codes on axes.
+
+    Where rows are not one person each with the same weight, also whose they are and what they weigh (None: all alike).
+    """
 
     protected: NDArray[Any]
     output: NDArray[Any]
     stratum: IntArray
     codes: Mapping[str, IntArray]
+    person: IntArray | None = None
+    weight: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.stratum)
+
+    def take(self, at: NDArray[Any], stratum: IntArray | None = None) -> Rows:
+        """Return some of the rows without their codes on axes, perhaps in other strata."""
+        person, weight = (None if v is None else v[at] for v in (self.person, self.weight))
+        inner = self.stratum[at] if stratum is None else stratum
+        return Rows(self.protected[at], self.output[at], inner, {}, person, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +197,8 @@ class Engine(Counter, Protocol):
         """Return what each person that :meth:`members` has a bit for adds to the sums of the target.
 
         Their cell, −1 where a value is missing and where a word is filled up, and their terms ``[term, person]``: one
-        for each power and piece but those of the power 0, none for plain counts.
+        for each power and piece but those of the power 0, none for plain counts. Where rows have weights, the first
+        term is the weight.
         """
 
     def left_out(self, number: int, target: Target) -> int:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.design import Design
     from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
     from fairtest.data.streaming.partitions import Partition
@@ -67,6 +68,8 @@ class Request:
         Which set every row of the whole table is in.
     n_rows
         How many rows that has.
+    design
+        Whose the rows are and what they weigh.
     """
 
     question: partial[Any]
@@ -74,6 +77,7 @@ class Request:
     axes: Mapping[str, Axis | None]
     holdout: Holdout
     n_rows: int
+    design: Design | None = None
 
     @property
     def name(self) -> str:
@@ -119,10 +123,10 @@ class CodedPartition(CodedTable):
     the nodes of the last tree and the last counter of labels, as the next request mostly goes on from there.
     """
 
-    def __init__(self, partition: Partition, holdout: Holdout, n_rows: int) -> None:
+    def __init__(self, partition: Partition, holdout: Holdout, n_rows: int, design: Design | None = None) -> None:
         self._columns = _Columns(partition)
         rows = partial(holdout.rows_within, start=partition.start, stop=partition.start + partition.n_rows)
-        super().__init__(Table("", "", partition.n_rows, self._columns), rows, {}, n_rows)
+        super().__init__(Table("", "", partition.n_rows, self._columns), rows, {}, n_rows, design)
         self._frontier: tuple[Target, Sequence[Step], MemoryFrontier] | None = None
         self._counter: tuple[int, Target, Labels, MemoryLabelCounter] | None = None
 
@@ -189,7 +193,9 @@ class CodedPartition(CodedTable):
         self, number: int, contexts: Sequence[Sequence[Condition]], target: Target, axes: Sequence[Axis]
     ) -> list[Rows]:
         """Return the people of each of several contexts."""
-        return [self.rows(number, context, target, axes) for context in contexts]
+        if axes:
+            return [self.rows(number, context, target, axes) for context in contexts]
+        return list(self.each_rows(number, contexts, target))
 
     def histograms(
         self, target: Target, steps: Sequence[Step], axes: Sequence[Axis], first: int, last: int
@@ -267,7 +273,7 @@ class PartitionCache:
             coded, held = self._kept.pop(key, (None, 0))
             self._held -= held
         if coded is None:
-            coded = CodedPartition(partition, request.holdout, request.n_rows)
+            coded = CodedPartition(partition, request.holdout, request.n_rows, request.design)
         found = coded.answer(request)
         self._keep(key, coded)
         return found

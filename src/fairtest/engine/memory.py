@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.design import Design
     from fairtest.data.holdout import Holdout
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
@@ -32,8 +33,8 @@ class MemoryEngine(CodedTable):
     change what counting costs and never what comes out.
     """
 
-    def __init__(self, table: Table, holdout: Holdout) -> None:
-        super().__init__(table, holdout.rows, {}, table.n_rows)
+    def __init__(self, table: Table, holdout: Holdout, design: Design | None = None) -> None:
+        super().__init__(table, holdout.rows, {}, table.n_rows, design)
         self._kinds = KnownKinds()
 
     def axis(self, column: str) -> Axis | None:
@@ -61,7 +62,7 @@ class MemoryEngine(CodedTable):
 
     def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
         """Yield the people of each of several contexts."""
-        return (self.rows(number, context, target) for context in contexts)
+        return self.each_rows(number, contexts, target)
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Axis, Condition
+    from fairtest.data.design import Design
     from fairtest.data.holdout import Holdout
     from fairtest.data.labels import Labels
     from fairtest.data.streaming.partitions import Partition
@@ -96,7 +97,8 @@ class PartitionedEngine:
         What is known of the columns; their rows are not looked at.
     """
 
-    def __init__(self, table: Table, holdout: Holdout, runner: Runner) -> None:
+    def __init__(self, table: Table, holdout: Holdout, runner: Runner, design: Design | None = None) -> None:
+        self._design = design
         self._table = table
         self._holdout = holdout
         self._runner = runner
@@ -115,7 +117,7 @@ class PartitionedEngine:
 
     def _request(self, question: partial[Any], columns: Iterable[str]) -> Request:
         axes = self._axes.copy()  # another thread may add one while the request is sent
-        return Request(question, frozenset(columns), axes, self._holdout, self._table.n_rows)
+        return Request(question, frozenset(columns), axes, self._holdout, self._table.n_rows, self._design)
 
     # Axes ------------------------------------------------------------------------------------------------------------
 
@@ -218,6 +220,8 @@ class PartitionedEngine:
         """
         if target.summary is not SummaryKind.COUNTS or label_part(target.output) is not None:
             return None
+        if self._design is not None and self._design.weights is not None:
+            return None  # people of one kind weigh differently
         axes = tuple(axis for _, axis in sorted(self._axes.copy().items()) if axis is not None)
         find = partial(self._find_kinds, number, target, axes) if look else None
         return self._kinds.get(number, target, axes, find)
@@ -325,10 +329,21 @@ def _columns(*several: Iterable[Axis | None]) -> set[str]:
 
 
 def _concatenate(parts: Sequence[Rows]) -> Rows:
-    """Return the people of all partitions, in the order of the rows."""
-    return Rows(
+    """Return the people of all partitions: in the order of the rows, or the rows of a person one after the other."""
+    found = Rows(
         np.concatenate([part.protected for part in parts]),
         np.concatenate([part.output for part in parts]),
         np.concatenate([part.stratum for part in parts]),
         {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
+        *(_together([getattr(part, name) for part in parts]) for name in ("person", "weight")),
     )
+    if found.person is None:
+        return found
+    order = np.argsort(found.person, kind="stable")
+    return replace(found.take(order), codes={name: codes[order] for name, codes in found.codes.items()})
+
+
+def _together(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Return what all partitions have, one after the other; None if they have nothing."""
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None

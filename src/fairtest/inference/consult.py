@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.summaries import Counts
 from fairtest.inference.hypotheses import count_hypotheses, summarize_strata
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.evidence import MOST
@@ -101,6 +102,8 @@ def _trusted_deviates(asked: Asked, summary: Summary) -> FloatArray:
     def fetch(_: Sequence[int]) -> Iterator[Rows]:
         raise AssertionError("evidence is computed from summaries")
 
+    if isinstance(summary, Counts) and summary.counts.dtype.kind == "f":
+        summary = Counts(np.rint(summary.counts).astype(np.int64))  # of people that rows are worth
     batch = Batch(asked.question.metric, summary, fetch, 0)
     strata = (summary.counts if hasattr(summary, "counts") else summary.sums).shape[1]
     p = batch.metric.procedure_for(strata=strata).test(batch)

@@ -11,7 +11,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.data.labels import label_part
 from fairtest.data.summaries import Counts, Target, by_stratum
 from fairtest.data.variables import cut_variable
-from fairtest.engine.contract import Rows
+from fairtest.inference.effective import effective_size
 from fairtest.inference.hypotheses import merging_steps
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
 from fairtest.progress import silent
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.data.source import DataSource
-    from fairtest.engine.contract import Engine
+    from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.family import Estimates
     from fairtest.inference.validate import Validated
     from fairtest.model.finding import Table
     from fairtest.progress import Progress
-    from fairtest.types import BoolArray, FloatArray, IntArray, Interval, Level
+    from fairtest.types import FloatArray, IntArray, Interval, Level
 
 TABLE_BINS, BOX_BINS = 5, 10
 """Into how many bins a number is cut to count people, and to describe another number."""
@@ -38,6 +38,7 @@ class Describer:
 
     def __init__(self, engine: Engine, source: DataSource, number: int, level: float, validated: Validated) -> None:
         self._engine = engine
+        self._design = source.design
         self._number = number
         self.level = level
         self._validated = validated
@@ -81,11 +82,21 @@ class Describer:
             else:
                 yield table
 
+    def _worth_of(self, i: int, counted: float) -> float:
+        """Return as how many independent people each of those counted in the table of a context counts."""
+        if self._design is None or not counted:
+            return 1.0
+        v = self._validated
+        summary = v.population.take(np.array([0])) if i == 0 else v.summary.take(np.array([i]))
+        return float(effective_size(summary)[0] / counted)
+
     def _tables_in(self, number: int, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         conditions = [self._validated.asked.conditions[i] for i in contexts]
         if self._target.summary is SummaryKind.COUNTS:
-            for counts in self._engine.tables(number, conditions, self._target):
-                yield self._count_table(counts.sum(axis=0)), partial(self._stratum_counts, counts)
+            for i, counts in zip(contexts, self._engine.tables(number, conditions, self._target), strict=True):
+                counted = counts if self._design is None else np.rint(counts * self._design.mean_weight)
+                worth = self._worth_of(i, float(counted.sum()))
+                yield self._count_table(counted.sum(axis=0), worth), partial(self._stratum_counts, counted, worth)
         else:
             for people in self._engine.many_rows(number, conditions, self._target):
                 yield self._group_table(people), partial(self._stratum_groups, people)
@@ -110,35 +121,52 @@ class Describer:
             table=table,
             strata=self._strata(i, of_stratum),
             label=None if label_part(self._question.output) is None else self._question.output.name,
+            **self._rows_and_weight(table),
             notes=(*estimates.notes[i], *self._left_out_strata(i), *self._bins(i)),
             **of_two_groups,
         )
 
-    def _count_table(self, counts: IntArray) -> CountTable:
+    def _rows_and_weight(self, table: Table) -> dict[str, Any]:
+        """Return how many rows people have and what they weigh, where that is not one each."""
+        if self._design is None:
+            return {}
+        if self._design.weights is None:
+            sizes = table.sizes if isinstance(table, CountTable) else [group.size for group in table.rows]
+            return {"rows": int(sum(sizes))}
+        return {"weight": float(sum(table.sizes))} if isinstance(table, CountTable) else {"weight": table.weight}
+
+    def _count_table(self, counts: IntArray, worth: float) -> CountTable:
         rows, columns = self._target.output, self._by
         if self._swapped:
             counts, rows, columns = counts.T, columns, rows
         return CountTable(
-            rows.name, columns.name, rows.levels, columns.levels, tuple(tuple(int(c) for c in row) for row in counts)
+            rows.name,
+            columns.name,
+            rows.levels,
+            columns.levels,
+            tuple(tuple(int(c) for c in row) for row in counts),
+            worth,
         )
 
-    def _stratum_counts(self, counts: IntArray, e: int) -> CountTable:
-        return self._count_table(counts[e])
+    def _stratum_counts(self, counts: IntArray, worth: float, e: int) -> CountTable:
+        return self._count_table(counts[e], worth)
 
     def _stratum_groups(self, people: Rows, e: int) -> GroupTable:
-        return self._group_table(_subset(people, people.stratum == e))
+        return self._group_table(people.take(people.stratum == e))
 
     def _group_table(self, people: Rows) -> GroupTable:
         by, measured, binned = self._by, self._target.output, self._target.protected.is_number
         codes = by.parts[0].bins(people.protected) if binned else people.protected
-        values = np.asarray(people.output, dtype=float)
-        inside = [codes == code for code in range(len(by.levels))]
-        if not binned:
-            groups = tuple(described(name, values[i]) for name, i in zip(by.levels, inside, strict=True))
-            return GroupTable(measured.name, by.name, groups)
-        numbers = np.asarray(people.protected, dtype=float)
-        groups = tuple(described(name, values[i], numbers[i]) for name, i in zip(by.levels, inside, strict=True))
-        return GroupTable(measured.name, by.name, groups, fitted(numbers, values))
+        values, weight = np.asarray(people.output, dtype=float), people.weight
+        numbers = np.asarray(people.protected, dtype=float) if binned else None
+        groups = []
+        for code, name in enumerate(by.levels):
+            at = codes == code
+            some = (None if column is None else column[at] for column in (numbers, weight))
+            groups.append(described(name, values[at], *some))
+        line = None if numbers is None else fitted(numbers, values, weight)
+        total = None if weight is None or self._design is None else float(weight.sum() * self._design.mean_weight)
+        return GroupTable(measured.name, by.name, tuple(groups), line, total)
 
     def _strata(self, i: int, of_stratum: Callable[[int], Table]) -> tuple[Stratum, ...]:
         strata, estimates = self._question.strata, self._validated.strata
@@ -230,12 +258,16 @@ class Describer:
         )
 
 
-def described(name: Level, values: FloatArray, numbers: FloatArray | None = None) -> Group:
+def described(
+    name: Level, values: FloatArray, numbers: FloatArray | None = None, weight: FloatArray | None = None
+) -> Group:
     """Return a number's mean, spread and quartiles in one group, which may be a bin of other ``numbers``."""
-    values = np.sort(values)  # sums then do not hang on the order of the rows
     n = values.size
-    if not n:
+    if not n or (weight is not None and not weight.any()):
         return Group(name, 0, None, None, None)
+    if weight is not None:
+        return _describe_weighted(name, values, numbers, weight)
+    values = np.sort(values)  # sums then do not hang on the order of the rows
     low, q1, median, q3, high = (float(q) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
     reach = 1.5 * (q3 - q1)
     near = values[(values >= q1 - reach) & (values <= q3 + reach)]
@@ -251,7 +283,39 @@ def described(name: Level, values: FloatArray, numbers: FloatArray | None = None
     )
 
 
-def fitted(x: FloatArray, y: FloatArray) -> Line | None:
+def _describe_weighted(name: Level, values: FloatArray, numbers: FloatArray | None, weight: FloatArray) -> Group:
+    """Return the same of rows with weights: quantiles are the least values that so much of the weight is at or below.
+
+    Examples
+    --------
+    >>> _describe_weighted("a", np.array([1.0, 2.0, 9.0]), None, np.array([1.0, 1.0, 2.0])).mean
+    5.25
+    """
+    order = np.lexsort((weight, values))
+    numbers = None if numbers is None else numbers[order]
+    values, weight = values[order], weight[order]
+    share = np.cumsum(weight) / weight.sum()
+    at = np.minimum(
+        np.searchsorted(share, [1e-12, 0.25 - 1e-12, 0.5 - 1e-12, 0.75 - 1e-12, 1 - 1e-12]), values.size - 1
+    )
+    low, q1, median, q3, high = (float(v) for v in values[at])
+    reach = 1.5 * (q3 - q1)
+    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    mean = float(np.average(values, weights=weight))
+    spread = float(np.average((values - mean) ** 2, weights=weight))
+    return Group(
+        name=name,
+        size=values.size,
+        mean=mean,
+        deviation=float(np.sqrt(spread * values.size / (values.size - 1))) if values.size > 1 else None,
+        quantiles=(low, q1, median, q3, high),
+        whiskers=(float(near[0]), float(near[-1])),
+        beyond=int(values.size - near.size),
+        at=None if numbers is None else float(np.average(numbers, weights=weight)),
+    )
+
+
+def fitted(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
     """Return the least-squares line of y on x, or None where x does not vary.
 
     Examples
@@ -263,13 +327,14 @@ def fitted(x: FloatArray, y: FloatArray) -> Line | None:
     x, y = x[order], y[order]
     if not x.size or x[0] == x[-1]:
         return None
+    if weight is not None:
+        w = weight[order] / weight.sum()
+        mean_x, mean_y = np.sum(w * x), np.sum(w * y)
+        slope = np.sum(w * (x - mean_x) * (y - mean_y)) / np.sum(w * (x - mean_x) ** 2)
+        return Line(float(mean_y - slope * mean_x), float(slope))
     mean_x, mean_y = np.mean(x), np.mean(y)
     slope = np.sum((x - mean_x) * (y - mean_y)) / np.sum((x - mean_x) ** 2)
     return Line(float(mean_y - slope * mean_x), float(slope))
-
-
-def _subset(people: Rows, inside: BoolArray) -> Rows:
-    return Rows(people.protected[inside], people.output[inside], people.stratum[inside], {})
 
 
 def _stratum(values: dict[str, Level], estimates: Estimates, at: int, table: Table) -> Stratum:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.summaries import Counts
+from fairtest.inference.effective import under_design
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.progress import progress_of_step
@@ -17,6 +18,7 @@ from fairtest.statistics.resampling.samplers import KeyedSampler
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtest.data.design import Design
     from fairtest.data.summaries import Summary
     from fairtest.inference.asked import Asked
     from fairtest.inference.multiplicity.corrections import Correction
@@ -55,6 +57,8 @@ class TestSettings:
         The share of the level that is kept for whole populations, where they have a level of their own.
     train_share
         The training set's share of the people of training and test set.
+    design
+        Whose the rows are and what they weigh; None if each is one person.
     resampling
         Whether to permute and bootstrap instead of the procedures of each metric.
     """
@@ -69,6 +73,7 @@ class TestSettings:
     population_share: float = 0.0
     train_share: float = 0.5
     resampling: bool = False
+    design: Design | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +135,17 @@ def count_strata(summary: Summary) -> int:
     return int((summary.counts if isinstance(summary, Counts) else summary.sums).shape[1])
 
 
+def procedure_of(batch: Batch, settings: TestSettings) -> Procedure:
+    """Return how a batch is tested."""
+    usual = batch.metric.procedure_for(strata=count_strata(batch.summary), resampling=settings.resampling)
+    return usual if batch.worth is None else under_design(usual)
+
+
 def make_member(
     batch: Batch, smallest: float, settings: TestSettings, asked: Asked, n_strata: int = 0, *, weighted: bool = True
 ) -> Member:
     """Return a batch with its p-values; strata (``n_strata`` of each context) need enough people to be tested."""
-    procedure = batch.metric.procedure_for(strata=count_strata(batch.summary), resampling=settings.resampling)
+    procedure = procedure_of(batch, settings)
     p, drawn = procedure.p_values(batch, smallest)
     tested = batch.size >= (settings.stratum_people if n_strata else 0)
     if asked.population_set is not None and not n_strata:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.data.summaries import by_stratum
-from fairtest.engine.contract import Rows
+from fairtest.engine.kernel.prefixes import order_by_prefix
+from fairtest.inference.effective import weigh
 from fairtest.metrics.batch import Batch
+from fairtest.statistics.weighted_tables import MOST_CELLS, WeightTables
+from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary
-    from fairtest.engine.contract import Engine
+    from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.asked import Asked
     from fairtest.inference.family import TestSettings
     from fairtest.types import IntArray
@@ -54,17 +57,39 @@ def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: Test
 
     finer = asked.finer
     if finer is None:
-        return Batch(asked.question.metric, summary, fetch, settings.seed)
+        batch = Batch(asked.question.metric, summary, fetch, settings.seed)
+        return _weigh(batch, settings, asked, _weight_counter(engine, asked, settings))
     steps = merging_steps(finer, summary, joint=settings.correction.joint)
 
     def fetch_merged(places: Sequence[int]) -> Iterator[Rows]:
         for i, people in zip(places, fetch(places), strict=True):
             yield replace(people, stratum=finer.merged[int(steps[i])][people.stratum])
 
-    return Batch(asked.question.metric, summary, fetch_merged, settings.seed)
+    return _weigh(Batch(asked.question.metric, summary, fetch_merged, settings.seed), settings, asked, None)
 
 
-def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
+def _weigh(
+    batch: Batch, settings: TestSettings, asked: Asked | None, count_weights: Callable[[], WeightTables] | None
+) -> Batch:
+    """Return the hypotheses, weighed if rows are not one person each; they are those ``asked``, or strata of them."""
+    if settings.design is None:
+        return batch
+    together = asked is not None and asked.question.labels is None
+    order = order_by_prefix(asked.conditions) if asked is not None and together else None
+    return weigh(batch, settings.design, order, count_weights)
+
+
+def _weight_counter(engine: Engine, asked: Asked, settings: TestSettings) -> Callable[[], WeightTables] | None:
+    """Return what counts the weights of every context by cell; None where people must be looked at row by row."""
+    design, target = settings.design, asked.target
+    by_row = asked.question.labels is not None or asked.finer is not None or target.summary is not SummaryKind.COUNTS
+    if design is None or design.person is not None or by_row or target.n_cells / target.n_strata > MOST_CELLS:
+        return None
+    weights = replace(target, summary=SummaryKind.WEIGHTS)
+    return lambda: WeightTables.of(engine.tables(settings.number, asked.conditions, weights), design.largest_weight)
+
+
+def stratum_batch(engine: Engine, contexts: Batch, summary: Summary, asked: Asked, settings: TestSettings) -> Batch:
     """Return the strata shown of each context, row by row; each consists of the finer strata inside it, if any."""
     n_strata, finer = asked.n_strata, asked.finer
 
@@ -74,6 +99,8 @@ def stratum_batch(contexts: Batch, asked: Asked) -> Batch:
             for i in some:
                 at = (people.stratum if finer is None else finer.shown[people.stratum]) == i % n_strata
                 inner = np.zeros(np.count_nonzero(at), dtype=np.int32) if finer is None else people.stratum[at]
-                yield Rows(people.protected[at], people.output[at], inner, {})
+                yield people.take(at, inner)
 
-    return Batch(contexts.metric, summarize_strata(asked, contexts.summary), fetch, contexts.seed)
+    counter = _weight_counter(engine, asked, settings)
+    batch = Batch(contexts.metric, summarize_strata(asked, summary), fetch, contexts.seed)
+    return _weigh(batch, settings, None, None if counter is None else lambda: counter().by_stratum())

@@ -92,6 +92,7 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
             joint = settings.correction.joint
             summaries.append(count_hypotheses(engine, everybody, a.population_set, joint=joint))
             batch = context_batch(engine, everybody, summaries[-1], here)
+            summaries[-1] = batch.summary
             members.append(make_member(batch, level / len(own), settings, everybody, weighted=False))
     at_share = replace(settings, level=level, correction=corrections["holm"])
     prior = prior_of(members, at_share)

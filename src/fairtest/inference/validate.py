@@ -10,11 +10,11 @@ import numpy as np
 from fairtest.exceptions import in_question
 from fairtest.inference.family import (
     Estimates,
-    count_strata,
     draw_p_values,
     estimate_member,
     make_member,
     prior_of,
+    procedure_of,
     wants_intervals,
 )
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
@@ -102,8 +102,10 @@ def validate(
         with in_question(a.title):
             whole = context_batch(engine, a, summary, settings)
             family.append(make_member(whole, smallest, settings, a))
+            summaries[number] = whole.summary
             if a.target.strata is not None:
-                family.append(make_member(stratum_batch(whole, a), smallest, settings, a, a.n_strata))
+                inside = stratum_batch(engine, whole, summary, a, settings)
+                family.append(make_member(inside, smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, here, joining)
@@ -143,7 +145,9 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(stratum_batch(whole, a), settings)
+        strata = (
+            None if a.target.strata is None else _measured(stratum_batch(engine, whole, summary, a, settings), settings)
+        )
         measured.append(
             Validated(
                 a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
@@ -161,7 +165,7 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
 
 
 def _measured(batch: Batch, settings: TestSettings) -> Estimates:
-    procedure = batch.metric.procedure_for(strata=count_strata(batch.summary), resampling=settings.resampling)
+    procedure = procedure_of(batch, settings)
     known = np.flatnonzero(~np.isnan(batch.effect))
     few = batch.take(known)
     low, high = (np.full(len(batch), np.nan) for _ in range(2))
@@ -219,10 +223,7 @@ def _estimates(
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)
     for number, (member, p, alpha) in enumerate(zip(family, adjusted, levels, strict=True)):
-        if member.n_strata:
-            wanted = np.repeat(wanted, member.n_strata)
-        else:
-            wanted = wants_intervals(member, p, level)
+        wanted = np.repeat(wanted, member.n_strata) if member.n_strata else wants_intervals(member, p, level)
         here = progress_of_step(progress, number, len(family))
         estimates.append(estimate_member(member, p, alpha, np.flatnonzero(wanted), level, here))
     return estimates

@@ -7,12 +7,13 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from fairtest.data.source import DataSource
+from fairtest.data.source import DataSource, check_one_row_a_person
 from fairtest.exceptions import InputError, UsageError, argument, setting, the
 from fairtest.investigations.column_notes import column_note
 from fairtest.investigations.question import Question
 from fairtest.investigations.roles import names_of, protected_variable, strata_variable
-from fairtest.metrics.choice import fitting_metric
+from fairtest.investigations.suspicions import Declared, Roles, Suspicions
+from fairtest.metrics.choice import BUILT_IN, fitting_metric
 from fairtest.metrics.registry import Metric
 from fairtest.model.names import Names
 from fairtest.types import Kind
@@ -69,6 +70,7 @@ class Investigation(ABC):
         self._check_roles()
         self.explanatory = (*self.implied, *self.explanatory)
         self.strata = strata_variable(source, self.explanatory)
+        self.suspicions = Suspicions(source.table, self._roles(), Declared.of(source))
         self.questions = self._questions(metrics)
         self.named = not source.budget.shown
         self.answered = False
@@ -135,9 +137,26 @@ class Investigation(ABC):
 
     def contexts_for(self, protected: Variable) -> tuple[str, ...]:
         """Return the columns that may cut contexts when asking about a protected attribute."""
-        taken = {*protected.columns, *self.outputs, *self.explanatory, *self.exclude}
-        names = self.source.table.columns if self.contextual is None else self.contextual
+        taken = {*protected.columns, *self.outputs, *self.explanatory, *self.exclude, *self.source.not_attributes}
+        names = self.contextual
+        if names is None:
+            names = tuple(n for n in self.source.table.columns if n not in self.suspicions.kept_out)
         return tuple(n for n in names if n not in taken and self.source.table[n].kind is not Kind.IDENTIFIER)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against one row a person, all of them alike: in sentences, for the first lines of a report."""
+        return self.suspicions.sentences(round(1 - self.source.conf, 15))
+
+    def _roles(self) -> Roles:
+        """Return which columns have a role, for whoever looks for people and weights among the others."""
+        protected = tuple(dict.fromkeys(name for group in self.groups for name in group))
+        given = self.outputs.union(self.explanatory)
+        decided = frozenset(self.exclude).union(self.contextual or ())
+        names = self.source.table.columns if self.contextual is None else self.contextual
+        usable = (n for n in names if n not in self.exclude and self.source.table[n].kind is not Kind.IDENTIFIER)
+        outputs = () if self.label_settings else self.outputs
+        return Roles(protected, given, decided, tuple(dict.fromkeys((*usable, *self.explanatory, *sorted(outputs)))))
 
     def conditioned_on(self, names: tuple[str, ...]) -> Investigation:
         """Return the same investigation, untrained, with these explanatory attributes beside those it has."""
@@ -152,6 +171,8 @@ class Investigation(ABC):
         copied.explained_by = (*self.explained_by, *(n for n in names if n not in self.explanatory))
         copied.strata = strata_variable(self.source, copied.explanatory)
         copied.questions = tuple(replace(q, strata=copied.strata) for q in self.questions)
+        for question in copied.questions:
+            copied._check_design(question.metric)
         copied.training = copied.results = None
         copied.named = False  # what is to be explained has been shown
         return copied
@@ -175,8 +196,18 @@ class Investigation(ABC):
             protected = protected_variable(self.source, names)
             chosen = named.get(protected.name, self._usual_metric(protected))
             metric = fitting_metric(chosen, (protected.name, protected.kind), (self.output.name, self.output_kind))
+            self._check_design(metric)
             questions.append(self._question(protected, metric))
         return tuple(questions)
+
+    def _check_design(self, metric: Metric) -> None:
+        """Raise if a metric cannot tell people with several rows, or with weights, from as many others."""
+        source, conditional = self.source, self.strata is not None
+        if source.design is None or metric.effective_rows(conditional=conditional) is not None:
+            return
+        given = " given explanatory attributes" if conditional and metric.effective is not None else ""
+        others = ", ".join(m.name for m in BUILT_IN if m.effective_rows(conditional=conditional) is not None)
+        check_one_row_a_person(f"the metric {metric.name}{given}", source.person, source.weights, f"one of {others}")
 
     def _question(self, protected: Variable, metric: Metric) -> Question:
         """Return the question about one protected attribute."""
@@ -207,6 +238,12 @@ class Investigation(ABC):
         protected = {name for group in self.groups for name in group}
         for name in (*protected, *self.explanatory, *(self.contextual or ()), *self.exclude):
             self.source.table[name]  # raises with the nearest names
+        for name in (*protected, *self.outputs, *self.explanatory, *(self.contextual or ())):
+            if name in self.source.not_attributes:
+                raise InputError(
+                    f"The column {name!r} says what rows are ({setting(self.source.not_attributes[name], name)}) and "
+                    "is no attribute of people. Name another column, or give the data without that option."
+                )
         roles = dict.fromkeys(protected, "protected")
         others = [(name, self.output_role(name)) for name in sorted(self.outputs)]
         others += [(name, "explanatory") for name in self.explanatory] + [(name, "exclude") for name in self.exclude]

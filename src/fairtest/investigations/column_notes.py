@@ -31,12 +31,16 @@ def _role_of(investigation: Investigation, column: Column) -> tuple[str, str]:
         return investigation.output_role(name), given.rstrip("; ")
     if name in investigation.explanatory:
         return "explanatory", bins
+    if name in investigation.source.not_attributes:
+        return "left out", f"says what rows are: {investigation.source.not_attributes[name]}"
     if column.kind is Kind.IDENTIFIER:
         return "left out", f"an identifier, not a context: {column.reason}"
     if name in investigation.exclude:
         return "left out", "excluded by the user"
     if investigation.contextual is not None and name not in investigation.contextual:
         return "left out", "not among the contextual attributes named"
+    if investigation.contextual is None and name in investigation.suspicions.kept_out:
+        return "left out", investigation.suspicions.kept_out[name]
     if column.constant and not column.missing:
         return "left out", "constant"
     if len(column.levels) > MOST_LEVELS:

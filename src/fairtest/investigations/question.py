@@ -96,4 +96,5 @@ class Question:
         if self.metric.summary is SummaryKind.RANKS:
             rows = source.holdout.rows(TRAIN)
             protected, output = (rank_variable(v, source.table, rows, bins) for v in (protected, output))
-        return Target(protected, output, self.strata, summary, order)
+        share = 1.0 if source.design is None else source.design.share
+        return Target(protected, output, self.strata, summary, order, share)

@@ -27,7 +27,8 @@ class Testing(Investigation):
     output
         What the application did: a price, a decision, a score.
     contextual
-        The columns that may describe subpopulations. Default: every other column that is not an identifier.
+        The columns that may describe subpopulations. Default: every other column that is not an identifier, nor looks
+        like one that repeats or like a sampling weight: name these here if they are something else.
     explanatory
         Attributes on which it is fair to differ: the association is measured among people who share their values.
         Several are crossed; a numeric one is cut into bins, the more people the finer, and shown in fifths.

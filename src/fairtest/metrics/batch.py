@@ -27,6 +27,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Worth:
+    """What the rows of each hypothesis are worth, where they are not one person each.
+
+    Attributes
+    ----------
+    people, rows
+        How many people they are of, and how many rows these have.
+    weight
+        What the rows weigh together.
+    df
+        The degrees of freedom with which the effective size is known.
+    p
+        The p-value where it does not follow from sums; else NaN.
+    """
+
+    people: IntArray
+    rows: IntArray
+    weight: FloatArray
+    df: FloatArray
+    p: FloatArray
+
+    def take(self, at: IntArray) -> Worth:
+        """Return those of some hypotheses."""
+        return Worth(*(array[at] for array in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """Hypotheses that are tested in the same way.
 
@@ -42,6 +69,8 @@ class Batch:
         What a procedure has computed once and needs again: arrays with an entry for each hypothesis.
     progress
         Called now and then with the share of long work on the batch that is done.
+    worth
+        Where rows are not one person each: how many people they are of, and what they are worth.
     """
 
     metric: Metric
@@ -50,6 +79,7 @@ class Batch:
     seed: int
     memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
     progress: Progress = silent
+    worth: Worth | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -57,7 +87,7 @@ class Batch:
     @cached_property
     def size(self) -> IntArray:
         """The people of each hypothesis."""
-        return self.summary.size
+        return self.summary.size if self.worth is None else self.worth.people
 
     @cached_property
     def effect(self) -> FloatArray:
@@ -110,7 +140,8 @@ class Batch:
         def fetch(some: Sequence[int]) -> Iterator[Rows]:
             return self.fetch([places[i] for i in some])
 
-        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress)
+        worth = None if self.worth is None else self.worth.take(at)
+        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress, worth)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> KeyedSampler:
         """Return a sampler that draws from :meth:`generator`."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtest.data.summaries import Central, Moments
 from fairtest.metrics.cautions import FEW, FEW_PEOPLE, long_tails
+from fairtest.metrics.effective import of_correlation
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import NUMBERS, Metric
@@ -175,6 +176,7 @@ CORR = Metric(
     bound=bound,
     evidence=evidence,
     procedure=correlation_procedure(lambda moments: central_sums(moments.pooled), lambda v, _: v, _notes),
+    effective=of_correlation,
     influence=single_sum(lambda _, s_mean, o_mean: (Deviation(s_mean), Deviation(o_mean))),
     row_effect=pooled_correlation,
     most=1.0,

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtest.data.summaries import GroupMoments
 from fairtest.metrics.cautions import FAR, SURE, long_tails
+from fairtest.metrics.effective import of_any_link
 from fairtest.metrics.evidence import Evidence, from_chi_square, noncentral_low
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import Metric
@@ -202,6 +203,7 @@ ETA = Metric(
     conditional=Procedure(test=_test, bounds=_bounds, draws=_draws, notes=_notes),
     influence=Influence(_sums, _n_sums),
     row_effect=pooled_ratio,
+    effective=of_any_link,
     signed=False,
     most=1.0,
     words=Words(

@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from fairtest.data.summaries import Counts
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
@@ -16,6 +17,7 @@ from fairtest.metrics.scale import POINTS
 from fairtest.metrics.words import FindingPhrases, Words
 from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
 from fairtest.statistics.rates import score
+from fairtest.statistics.weighted_tables import compare_two_groups_in_tables
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def evidence(summary: Counts) -> Evidence:
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = counts[..., 1, :] / people
         pooled = counts[..., 1, :].sum(axis=-1) / size
-        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / (size - 1)
+        null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / np.maximum(size - 1, 0.0)
     smoothed = (counts[..., 1, :] + 1) / (people + 2)
     variance = (smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1)
     gap = rate[..., 1] - rate[..., 0]
@@ -138,6 +140,8 @@ DIFF = Metric(
     evidence=evidence,
     least_p=least_p,
     procedure=SCORE_TEST,
+    effective=of_two_groups,
+    effective_in_tables=compare_two_groups_in_tables,
     influence=single_sum(_factors),
     most=1.0,
     compares="difference",

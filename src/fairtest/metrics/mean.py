@@ -9,6 +9,7 @@ import numpy as np
 from fairtest.data.summaries import GroupMoments
 from fairtest.metrics.cautions import FEW, FEW_PEOPLE
 from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import Metric
@@ -165,6 +166,7 @@ MEAN = Metric(
         notes=_notes,
         inverts_test=True,
     ),
+    effective=of_two_groups,
     influence=single_sum(_factors),
     row_effect=pooled_difference,
     scale=AMOUNT,

@@ -12,6 +12,7 @@ from fairtest.metrics import difference
 from fairtest.metrics.batch import canonical_table
 from fairtest.metrics.cautions import FAR, SURE
 from fairtest.metrics.conditional import weighted
+from fairtest.metrics.effective import of_any_link
 from fairtest.metrics.evidence import Evidence, from_chi_square, noncentral_low
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import LEVELS, Metric
@@ -43,6 +44,7 @@ from fairtest.statistics.tables.logarithms import x_log_x
 from fairtest.statistics.tables.null_moments import NullMoments, g_null_moments_2x2
 from fairtest.statistics.tables.random_tables import g_null_moments
 from fairtest.statistics.tables.sparse_moments import g_moments_of_margins, is_biased, lift_of_g, matched_p
+from fairtest.statistics.weighted_tables import judge_independence_in_tables
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def _information(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return MI, the smaller entropy and the people of each stratum, in nats."""
     counts = summary.counts
     people = counts.sum(axis=(-2, -1))
-    log_term = x_log_x(int(people.max(initial=0)))
+    log_term = x_log_x(int(people.max(initial=0)), whole=counts.dtype.kind != "f")
     cells = log_term(counts).sum(axis=(-2, -1))
     by_output, by_group = counts.sum(axis=-1), counts.sum(axis=-2)
     outputs, groups = log_term(by_output).sum(axis=-1), log_term(by_group).sum(axis=-1)
@@ -122,8 +124,10 @@ def _g_statistic(
 
 
 def _counts(batch: Batch) -> IntArray:
+    """Return the counts; of people that rows are worth, the nearest whole numbers, as exact moments need them."""
     assert isinstance(batch.summary, Counts)
-    return batch.summary.counts
+    counts = batch.summary.counts
+    return np.rint(counts).astype(np.int64) if counts.dtype.kind == "f" else counts
 
 
 def _test(batch: Batch) -> FloatArray:
@@ -277,6 +281,8 @@ NMI = Metric(
     # Not within strata: p-values are approximate where strata are small, and a correction that leaves no room adds
     # that up (a false finding in 14 of 155 null runs; counted in full, 5).
     influence=Influence(_sums, _n_sums, within_strata=False),
+    effective=of_any_link,
+    effective_in_tables=judge_independence_in_tables,
     signed=False,
     most=1.0,
     words=Words(

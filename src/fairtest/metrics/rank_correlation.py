@@ -17,6 +17,7 @@ from fairtest.metrics.correlation import (
     evidence,
     pooled_correlation,
 )
+from fairtest.metrics.effective import of_rank_correlation
 from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.metrics.registry import NUMBERS, Metric
 from fairtest.metrics.scale import COEFFICIENT
@@ -139,6 +140,7 @@ RANK = Metric(
         inverts_test=True,
     ),
     conditional=correlation_procedure(_sums, stratum_ranks, _notes_within_strata),
+    effective=of_rank_correlation,
     influence=single_sum(_factors),
     row_effect=pooled_rank_correlation,
     most=1.0,

@@ -9,6 +9,7 @@ import numpy as np
 from fairtest.metrics.conditional import strata_average, weighted
 from fairtest.metrics.difference import evidence as difference_evidence
 from fairtest.metrics.difference import rate_factors, two_by_two
+from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import Evidence
 from fairtest.metrics.procedure import Procedure
 from fairtest.metrics.registry import Metric
@@ -17,6 +18,7 @@ from fairtest.metrics.scale import LOGARITHM, TIMES
 from fairtest.metrics.words import NOT_CLEAR, FindingPhrases, Words
 from fairtest.statistics.influence import Lookup, divide_or_zero, single_sum
 from fairtest.statistics.rates import score
+from fairtest.statistics.weighted_tables import compare_two_groups_in_tables
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ RATIO = Metric(
     evidence=evidence,
     procedure=Procedure(_test, _bounds, inverts_test=True),
     conditional=RESAMPLING,
+    effective=of_two_groups,
+    effective_in_tables=compare_two_groups_in_tables,
     influence=single_sum(_factors),
     additive=LOGARITHM,
     compares="ratio",

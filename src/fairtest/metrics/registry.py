@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairtest.engine.contract import Rows
     from fairtest.metrics.evidence import Evidence
     from fairtest.metrics.procedure import Procedure
+    from fairtest.statistics.design import Effective
     from fairtest.statistics.influence import Influence
+    from fairtest.statistics.weighted_tables import EffectiveTables, WeightTables
     from fairtest.types import FloatArray, IntArray
 
 LEVELS = frozenset({Kind.BINARY, Kind.CATEGORICAL, Kind.ORDERED})
@@ -51,6 +54,11 @@ class Metric:
         What each person contributes to its statistic, to know how hypotheses depend on each other; None: not known.
     row_effect
         From both columns and the stratum to the effect, for resampling people; None: ``effect`` takes them.
+    effective
+        From people row by row to how many independent people they are worth, where people have several rows or rows
+        have weights; None: not known, and such data is refused.
+    effective_in_tables
+        The same from tables of weights, for many contexts at once, where every row is one person; None: row by row.
     signed
         Whether the effect has a direction.
     additive
@@ -80,6 +88,8 @@ class Metric:
     conditional: Procedure | None = None
     influence: Influence | None = None
     row_effect: Callable[[NDArray[Any], NDArray[Any], IntArray], float] | None = None
+    effective: Callable[[Rows], Effective] | None = None
+    effective_in_tables: Callable[[WeightTables], EffectiveTables] | None = None
     signed: bool = True
     additive: Additive = PLAIN
     most: float = np.inf
@@ -102,6 +112,11 @@ class Metric:
         if resampling:
             return RESAMPLING
         return self.procedure if strata == 1 or self.conditional is None else self.conditional
+
+    def effective_rows(self, *, conditional: bool) -> Callable[[Rows], Effective] | None:
+        """Return what says how many people rows are worth, given explanatory attributes or not; None: not known."""
+        resampled = self.conditional is RESAMPLING if conditional else self.procedure is RESAMPLING
+        return None if resampled else self.effective
 
     def is_joint(self, *, conditional: bool) -> bool:
         """Whether it is known, given explanatory attributes or not, how hypotheses depend on each other."""

@@ -29,6 +29,9 @@ class CountTable:
         The output values, in the order of the first axis of ``counts``.
     columns
         The protected groups, in the order of its second axis.
+    worth
+        As how many independent people one of those counted counts in the intervals of rates: 1, unless rows are counted
+        that are not one person each.
     """
 
     output: str
@@ -36,6 +39,7 @@ class CountTable:
     rows: tuple[Level, ...]
     columns: tuple[Level, ...]
     counts: tuple[tuple[int, ...], ...]
+    worth: float = 1.0
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -45,7 +49,9 @@ class CountTable:
     @cached_property
     def rates(self) -> tuple[tuple[Rate | None, ...], ...]:
         """For each output, the share of each group that has it, with its interval; None for a group without people."""
-        return tuple(tuple(map(rate_of, row, self.sizes)) for row in self.counts)
+        return tuple(
+            tuple(rate_of(n, size, self.worth) for n, size in zip(row, self.sizes, strict=True)) for row in self.counts
+        )
 
     def shares(self, row: int) -> tuple[float | None, ...]:
         """Return the share of each group that has one output; None for a group without people."""
@@ -116,12 +122,15 @@ class GroupTable:
         One entry for each group, in order.
     line
         The line fitted to everybody, where the groups are bins of a number; None elsewhere, or where it does not vary.
+    weight
+        What everybody weighs, where rows have survey weights; None elsewhere.
     """
 
     measured: str
     by: str
     rows: tuple[Group, ...]
     line: Line | None = None
+    weight: float | None = None
 
 
 Table: TypeAlias = CountTable | GroupTable
@@ -225,6 +234,8 @@ class Finding:
         The two attributes (``output`` is the label, for Discovery).
     size
         The people of the test set in the context, without those left out for a missing value.
+    rows, weight
+        How many rows they have, where people have several; what they weigh, where rows have survey weights. Else None.
     effect
         Signed where the metric has a sign; None where it is undefined (a group absent, a constant column).
     interval
@@ -276,6 +287,8 @@ class Finding:
     folded: int = 0
     inside: Context | None = None
     confirmed: tuple[bool, ...] = ()
+    rows: int | None = None
+    weight: float | None = None
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)

@@ -20,12 +20,15 @@ class Rate:
     interval: Interval
 
 
-def rate_of(number: int, people: int) -> Rate | None:
-    """Return the rate of ``number`` out of ``people`` with its interval; None where there are no people."""
-    return Rate(number / people, wilson(number, people)) if people else None
+def rate_of(number: int, people: int, worth: float = 1.0) -> Rate | None:
+    """Return the rate of ``number`` out of ``people`` with its interval; None where there are no people.
+
+    ``worth`` is as how many independent people each of them counts.
+    """
+    return Rate(number / people, wilson(number * worth, people * worth)) if people else None
 
 
-def wilson(number: int, people: int) -> Interval:
+def wilson(number: float, people: float) -> Interval:
     """Return the 95 % interval of a rate: all rates the score test does not reject.
 
     Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).

@@ -36,8 +36,32 @@ class ColumnNote:
 
 
 @dataclass(frozen=True)
+class DesignInfo:
+    """What the rows are, where they are not one person each who counts as any other.
+
+    Attributes
+    ----------
+    person, weights
+        The columns that say whose a row is and what it weighs; None where none does.
+    people
+        How many people there are.
+    effective
+        With how many people who have one row each, all of the same weight, a rate over everybody would be as precise if
+        all rows of a person were alike.
+    weight
+        What all rows weigh together.
+    """
+
+    person: str | None
+    weights: str | None
+    people: int
+    effective: float
+    weight: float
+
+
+@dataclass(frozen=True)
 class DataInfo:
-    """The data behind a report."""
+    """The data behind a report; ``train`` and ``test`` count people."""
 
     name: str
     rows: int
@@ -46,6 +70,12 @@ class DataInfo:
     fingerprint: str
     library: str
     columns: tuple[ColumnNote, ...] = ()
+    design: DesignInfo | None = None
+
+    @property
+    def people(self) -> int:
+        """How many people there are: as many as rows, unless people have several."""
+        return self.rows if self.design is None else self.design.people
 
 
 @dataclass(frozen=True)
@@ -268,6 +298,8 @@ class Report:
         One entry for each protected attribute, in the order given.
     family
         All hypotheses tested on the same set, those of other investigations of the batch included; 0 for just ours.
+    warnings
+        What speaks against what the report promises, in sentences that come first: people who may have several rows.
     notes
         Remarks about the whole run, in words.
     repeat
@@ -303,6 +335,7 @@ class Report:
     explains: tuple[int, int] | None = None
     names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def measured(self) -> str:

@@ -172,11 +172,12 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         number=run.number,
         level=run.level,
         correction=corrections[run.correction],
-        stratum_people=min_size * test / source.table.n_rows,
+        stratum_people=min_size * test / source.n_people,
         seed=source.seed,
         population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
         train_share=train / (train + test) if source.split else 0.0,
         resampling=run.plan.method == "resampling",
+        design=source.design,
     )
 
 
@@ -316,7 +317,8 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         target = asked.target if plain else asked.question.search_target(source)
         known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
-        counted = summary.counts[known] if isinstance(summary, Counts) and target is asked.target else None
+        same = target is asked.target and source.design is None  # else the sums are those of effective people
+        counted = summary.counts[known] if isinstance(summary, Counts) and same else None
         comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions

@@ -6,9 +6,11 @@ was found for it last (:func:`_remember`), so that ``test([a])`` goes on where `
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.source import DataSource
+from fairtest.exceptions import FairTestWarning
 from fairtest.investigations.batch import as_batch
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
@@ -59,6 +61,8 @@ def train(
         ``progress(text)`` where it takes one argument. What it raises ends the search and leaves all as it was.
     """
     batch = as_batch(investigations)
+    for sentence in dict.fromkeys(words for each in batch for words in each.warnings):
+        warnings.warn(sentence, FairTestWarning, stacklevel=2)
     min_size = min_size if min_leaf_size is None else min_leaf_size
     plan = TrainingPlan.of({"max_depth": max_depth, "min_size": min_size, "preset": preset, **options})
     trainings = search_batch(batch, plan, as_stage_progress(progress))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairtest.data.source import check_one_row_a_person
 from fairtest.exceptions import InputError, setting, the, unquoted
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.metrics.choice import BUILT_IN
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def fewest_people(source: DataSource, plan: TrainingPlan) -> float:
     """Return the fewest people of the training set a context may have, if there are enough for two contexts."""
-    train, table = source.holdout.sizes[0], source.table.n_rows
+    train, table = source.holdout.sizes[0], source.n_people
     paper = plan.preset == "paper"
     have, where = (train, "the training set") if paper else (table, "the data")
     if have < 2 * plan.min_size:
@@ -30,7 +31,8 @@ def fewest_people(source: DataSource, plan: TrainingPlan) -> float:
             f"{setting('min_size', plan.min_size, f'min_size={plan.min_size:,}')} need "
             f"{2 * plan.min_size:,}. Lower {unquoted('min_size')} (to at most {have // 2:,}), or bring more data."
         )
-    return plan.min_size if paper else plan.min_size * source.train_size
+    fewest = plan.min_size if paper else plan.min_size * source.train_size
+    return fewest * source.effective_share
 
 
 def plan_without_split(plan: TrainingPlan) -> TrainingPlan:
@@ -61,6 +63,18 @@ def check_joint(batch: Sequence[Investigation], correction: Correction) -> None:
             f"The correction {correction.name!r} draws all hypotheses together, which is not offered for the many "
             "labels of a Discovery. Use 'pooled' or 'holm'."
         )
+
+
+def check_design(source: DataSource, plan: TestingPlan, correction: Correction) -> None:
+    """Raise where the way of testing takes every row for a person of its own."""
+    if source.design is None:
+        return
+    if correction.joint:
+        check_one_row_a_person(
+            setting("correction", correction.name), source.person, source.weights, setting("correction", "pooled")
+        )
+    if plan.method == "resampling":
+        check_one_row_a_person(setting("method", plan.method), source.person, source.weights, setting("method", "auto"))
 
 
 def check_tolerance(batch: Sequence[Investigation], tolerance: float | None) -> None:

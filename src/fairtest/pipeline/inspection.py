@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
 from fairtest.data.source import MEMORY, DataSource
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
+from fairtest.investigations.suspicions import Declared, Roles, Suspicions
 from fairtest.metrics.choice import default_metric
 from fairtest.reporting.inspection import InspectedColumn, Inspection, Pair, words_of
 from fairtest.types import Kind
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 MEANT_AS_MISSING = frozenset(["?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "#n/a"])
 FEW_PEOPLE = 1000
 FEW_IN_GROUP = 30
+LEVEL = 0.05
+"""The chance of a fluke that a report promises unless the user says otherwise."""
 
 
 def inspect(
@@ -39,8 +43,8 @@ def inspect(
     protected, output
         Columns whose roles are known; by default those that names suggest.
     how
-        Other arguments of DataSource about reading: ``categorical``, ``numeric``, ``ordered``, ``missing``,
-        ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
+        Other arguments of DataSource about reading: ``person``, ``weights``, ``counts``, ``categorical``, ``numeric``,
+        ``ordered``, ``missing``, ``delimiter``, ``encoding``, ``decimal``, ``engine``, ``memory``.
 
     Examples
     --------
@@ -50,8 +54,14 @@ def inspect(
     >>> look.command
     'fairtest test DATA -p sex -o hired --favourable hired=1'
     """
+    said = _said_of_rows(data, how)
     table = data.table if isinstance(data, DataSource) else _read(data, **how)
+    people = _count_people(table, {role: column for column, role in said.items()})
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
+    roles |= {column: Suggestion("left out", f"says what rows are: {role}") for column, role in said.items()}
+    suspicions = _suspicions(table, roles, Declared(**{role: column for column, role in said.items()}))
+    for name, why in suspicions.kept_out.items():
+        roles[name] = Suggestion("left out", why)
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
@@ -59,12 +69,31 @@ def inspect(
     path = data if isinstance(data, str) else "DATA"
     return Inspection(
         table.name,
-        table.n_rows,
+        people,
         columns,
         tuple(_pairs(table, named["protected"], named["output"])),
-        tuple(_notes(table, named)),
+        (*suspicions.sentences(LEVEL), *_notes(table, named)),
         _command(path, table, named),
     )
+
+
+def _said_of_rows(data: Any, how: dict[str, Any]) -> dict[str, str]:
+    """Return the columns that say what rows are, and take them out of the arguments about reading."""
+    if isinstance(data, DataSource):
+        return data.not_attributes
+    said = {column: role for role in ("person", "weights", "counts") if (column := how.pop(role, None)) is not None}
+    numbers = [column for column, role in said.items() if role != "person"]
+    if numbers:
+        how["numeric"] = [*how.get("numeric", ()), *numbers]
+    return said
+
+
+def _count_people(table: Table, said: Mapping[str, str]) -> int:
+    """Return how many people there are; raises where a column cannot say what it is said to."""
+    if "counts" in said:
+        return int(repeat_rows(table, said["counts"]).size)
+    design, _ = read_design(table, said.get("person"), said.get("weights"))
+    return table.n_rows if design is None else design.n_people
 
 
 def _read(data: Any, engine: str = "memory", memory: str | int = MEMORY, **how: Any) -> Table:
@@ -90,6 +119,14 @@ def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) ->
                 roles[name] = Suggestion("contextual", "")
         roles |= {part: Suggestion(role, "as named") for part in parts}
     return roles
+
+
+def _suspicions(table: Table, roles: Mapping[str, Suggestion], declared: Declared) -> Suspicions:
+    """Return what speaks against one row a person; columns whose names suggest a role are taken to have it."""
+    named = {role: tuple(n for n, s in roles.items() if s.role == role) for role in ("protected", "output", "truth")}
+    given = frozenset((*named["output"], *named["truth"]))
+    compared = tuple(n for n, column in table.columns.items() if column.kind is not Kind.IDENTIFIER)
+    return Suspicions(table, Roles(named["protected"], given, frozenset(), compared), declared)
 
 
 def _inspected(column: Column, suggestion: Suggestion) -> InspectedColumn:

@@ -53,14 +53,14 @@ def engine_of(source: DataSource) -> Engine:
 def make_engine(source: DataSource) -> Engine:
     """Return a new engine for the people of a source."""
     if source.engine == "memory":
-        return MemoryEngine(source.table, source.holdout)
+        return MemoryEngine(source.table, source.holdout, source.design)
     runner: Runner
     rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
     if source.cluster is not None:
         runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), kept)
     else:
         runner = Here(partitions_of(source.table, source.memory, rows), kept)
-    return PartitionedEngine(source.table, source.holdout, runner)
+    return PartitionedEngine(source.table, source.holdout, runner, source.design)
 
 
 def without(question: Question, columns: frozenset[str]) -> Question:

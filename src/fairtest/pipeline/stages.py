@@ -17,6 +17,7 @@ from fairtest.model.plans import WIDEST, TestingRun, TrainingRun
 from fairtest.model.results import Answered, Results, Training
 from fairtest.pipeline.answers import answer, put
 from fairtest.pipeline.choices import (
+    check_design,
     check_joint,
     check_tolerance,
     choose_correction,
@@ -70,6 +71,7 @@ def validate_batch(
     correction = choose_correction(plan, split=source.split)
     check_reusable(source, correction, plan.tolerance)
     check_joint(batch, correction)
+    check_design(source, plan, correction)
     check_tolerance(batch, plan.tolerance)
     check_trained_together(batch, trainings)
     source.budget.check()

@@ -8,6 +8,7 @@ that for counts the answer is a population count of words.
 from __future__ import annotations
 
 from copy import copy
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 1 << 21
 """About how many words of 64 people are kept for all contexts together; beyond, only some of the people are."""
+
+
+PLANES = 10
+"""Weights are kept in so many bits here: 1 in 1,000 of the largest is fine enough to choose what is shown."""
 
 
 class Crowd:
@@ -52,10 +57,19 @@ class Crowd:
             some = np.arange(cell.size).reshape(words, 64)[::step].ravel()
             cell, terms = cell[some], terms[:, some]
             bits = bits[:, ::step]
+        # where rows have weights, the first term is the weight
+        self._weighted = len(terms) > (prod(target.sum_shape) - target.pieces if target.sum_shape else 0)
+        self._planes: People | None = None
+        if self._weighted and not target.sum_shape:
+            weight, terms = terms[0], terms[1:]
         self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
         known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)
         known = np.concatenate((known, np.zeros((len(place), 1), np.uint8)), axis=1)  # nobody, to fill up words
         satisfied = _pack(known.take(order, axis=1))
+        if self._weighted and not target.sum_shape:
+            self._unit = float(weight.max(initial=0.0)) / ((1 << PLANES) - 1) or 1.0
+            units = np.rint(np.append(weight, 0.0)[order] / self._unit).astype(np.int64)
+            self._planes = np.concatenate([_pack((units[None] >> bit & 1).astype(np.uint8)) for bit in range(PLANES)])
         self.everyone: People = _pack((order < cell.size).astype(np.uint8)[None])[0]
         self.members: People = np.tile(self.everyone, (len(contexts), 1))
         for row, context in enumerate(contexts):
@@ -84,21 +98,30 @@ class Crowd:
             some, inside = np.arange(people.size), members & people
         starts = np.searchsorted(some, self._starts)
         shape = (len(members), self._target.n_cells, *self._target.sum_shape)
-        sums = np.zeros(shape, dtype=float if self._target.sum_shape else np.int64)
+        sums = np.zeros(shape, dtype=float if self._target.sum_shape or self._weighted else np.int64)
         present = np.diff(np.append(starts, some.size)) > 0
         if not present.any():
             return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
         cells, starts = self._cells[present], starts[present]
+        if self._planes is not None:
+            sums[:, cells] = self._unit * sum(
+                (1 << bit) * np.add.reduceat(np.bitwise_count(inside & plane[some]), starts, axis=1, dtype=np.int64)
+                for bit, plane in enumerate(self._planes)
+            )
+            return sums.reshape(len(members), *self._target.cell_shape)
         counts = np.add.reduceat(np.bitwise_count(inside), starts, axis=1, dtype=np.int64)
         if not self._target.sum_shape:
             sums[:, cells] = counts
             return sums.reshape(len(members), *self._target.cell_shape)
-        sums[:, cells, 0, 0] = counts
+        if not self._weighted:
+            sums[:, cells, 0, 0] = counts
         ends = np.append(starts[1:], some.size)
         for cell, start, end in zip(cells.tolist(), starts.tolist(), ends.tolist(), strict=True):
             here = np.unpackbits(np.ascontiguousarray(inside[:, start:end]).view(np.uint8), axis=1).astype(float)
             terms = self._terms[:, some[start:end]].reshape(len(self._terms), -1)
             added = here @ terms.T  # pieces of exact sums: the order of additions does not matter
+            if self._weighted:
+                sums[:, cell, 0, 0], added = added[:, 0], added[:, 1:]
             sums[:, cell, 1:] = added.reshape(len(members), -1, self._target.pieces)
         return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
 

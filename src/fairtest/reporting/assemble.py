@@ -13,6 +13,7 @@ from fairtest.investigations.column_notes import strata_names
 from fairtest.model.report import (
     AttributeReport,
     DataInfo,
+    DesignInfo,
     Report,
     Settings,
 )
@@ -25,6 +26,7 @@ from fairtest.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtest.data.source import DataSource
     from fairtest.investigations.base import Investigation
     from fairtest.investigations.question import Question
     from fairtest.model.finding import Finding
@@ -56,6 +58,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         ),
         family=results.family,
         notes=results.notes,
+        warnings=investigation.warnings,
         reuse=results.test.reuse,
         errors=investigation.error_note,
         labels=investigation.label_settings,
@@ -153,7 +156,14 @@ def _data(investigation: Investigation, number: int) -> DataInfo:
         fingerprint=source.fingerprint,
         library=source.table.library,
         columns=investigation.column_notes(),
+        design=_design(source),
     )
+
+
+def _design(source: DataSource) -> DesignInfo | None:
+    """Return what the rows are, where they are not one person each."""
+    d = source.design
+    return None if d is None else DesignInfo(d.person, d.weights, d.n_people, d.effective, d.mean_weight * d.n_rows)
 
 
 def _settings(investigation: Investigation, results: Results) -> Settings:

@@ -125,6 +125,7 @@ class Outline:
 
     report: Report
     eyebrow: str
+    warnings: tuple[str, ...]
     headline: str
     how_sure: str
     funnel: list[tuple[int, str]]
@@ -147,6 +148,7 @@ def outline_of(report: Report) -> Outline:
     return Outline(
         report,
         eyebrow(report),
+        tuple(map(clean_line, report.warnings)),
         headline(report),
         how_sure(report),
         funnel(report),

@@ -82,7 +82,8 @@ class Strength:
     def sizes(self, array: NDArray[Any], target: Target) -> IntArray:
         """Return the people of each context from its sums."""
         if target.summary is SummaryKind.COUNTS:
-            return np.asarray(array.sum(axis=(-3, -2, -1)))
+            rows = np.asarray(array.sum(axis=(-3, -2, -1)))
+            return rows if target.share == 1.0 else np.rint(rows * target.share).astype(np.int64)
         return target.wrap(array).size
 
 

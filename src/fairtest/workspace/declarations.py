@@ -9,7 +9,7 @@ from fairtest.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-READING = ("missing", "delimiter", "encoding", "decimal", "engine", "memory")
+READING = ("person", "weights", "counts", "missing", "delimiter", "encoding", "decimal", "engine", "memory")
 """How the data is read: part of what the people are, and fixed with the workspace."""
 KINDS = ("categorical", "numeric", "ordered")
 ROLES = ("favourable", "reference")

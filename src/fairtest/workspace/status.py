@@ -39,7 +39,8 @@ class Status:
     def _lines(self) -> Iterator[str]:
         setup = self.setup
         yield f"Workspace {self.path}, made {_day(setup.created)}"
-        yield f"  data     {setup.name}: {setup.rows:,} people (fingerprint {setup.fingerprint})"
+        rows = "rows" if setup.reading.get("person") else "people"
+        yield f"  data     {setup.name}: {setup.rows:,} {rows} (fingerprint {setup.fingerprint})"
         yield f"  file     {setup.path or 'none: it was made from a frame'}"
         yield f"  split    {_split(setup)}; seed {setup.seed}, confidence {setup.conf:g}"
         sets = "1 test set" if setup.budget == 1 else f"{setup.budget} test sets"

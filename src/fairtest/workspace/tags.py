@@ -28,6 +28,7 @@ from fairtest.model.report import (
     AttributeReport,
     ColumnNote,
     DataInfo,
+    DesignInfo,
     ErrorNote,
     LabelSettings,
     Report,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 TAGS: Mapping[str, type] = {
     "report": Report,
     "data": DataInfo,
+    "design": DesignInfo,
     "column": ColumnNote,
     "settings": Settings,
     "label-settings": LabelSettings,

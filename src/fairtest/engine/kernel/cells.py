@@ -80,7 +80,7 @@ def kinds_of(
     """
     people = len(cells.cell)
     most, possible = most_kinds(axes, n_cells, people), possible_kinds(axes, n_cells)
-    if cells.terms or not most:
+    if cells.terms or cells.weight is not None or not most:
         return None
     if possible > most:
         sample = keys_of(codes, axes, cells.cell, n_cells, max(people // SAMPLE, 1))

@@ -36,6 +36,8 @@ class MemoryLabelCounter:
         From a column to its axis.
     n_rows
         How many people there are in all, where ``table`` has only some of them.
+    weight
+        What each row weighs; None if all weigh the same.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class MemoryLabelCounter:
         axis: Callable[[str], Axis | None],
         codes: Callable[[Axis], NDArray[np.uint8]],
         n_rows: int,
+        weight: FloatArray | None = None,
     ) -> None:
         self._target = target
         self._axis = axis
@@ -55,7 +58,8 @@ class MemoryLabelCounter:
         rows = rows[valid[rows]]
         self._rows = rows
         self._stratum, self._protected = stratum[rows], seen[rows]
-        self._base, self._n_base, self._terms = _base(target, self._stratum, self._protected, n_rows)
+        self._weight = None if weight is None else weight[rows]
+        self._base, self._n_base, self._terms = _base(target, self._stratum, self._protected, n_rows, self._weight)
         place = np.full(table.n_rows, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size, dtype=np.int32)
         at = place[labels.rows]
@@ -166,7 +170,8 @@ class MemoryLabelCounter:
 
     def _added(self, key: IntArray, length: int, people: IntArray) -> NDArray[Any]:
         if not self._terms:
-            return np.bincount(key, minlength=length)
+            weight = None if self._weight is None else self._weight[people]
+            return np.bincount(key, weights=weight, minlength=length)
         sums = [np.bincount(key, weights=t[people], minlength=length) for t in self._terms]
         return np.stack(sums, axis=-1).astype(np.float64, copy=False)  # of nobody, numpy counts in whole numbers
 
@@ -235,10 +240,13 @@ def _seen(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArr
     return stratum, seen, valid
 
 
-def _base(target: Target, stratum: IntArray, seen: NDArray[Any], n_rows: int) -> tuple[IntArray, int, list[FloatArray]]:
+def _base(
+    target: Target, stratum: IntArray, seen: NDArray[Any], n_rows: int, weight: FloatArray | None
+) -> tuple[IntArray, int, list[FloatArray]]:
     """Return each person's cell without the output, the number of such cells, and the terms added up there."""
     if target.summary is SummaryKind.MOMENTS:
-        pieces = [p for i in range(target.order + 1) for p in exact_pieces(seen**i, n_rows, target.pieces)]
+        one = 1.0 if weight is None else weight
+        pieces = [p for i in range(target.order + 1) for p in exact_pieces(one * seen**i, n_rows, target.pieces)]
         return stratum.astype(np.int64), target.n_strata, pieces
     groups = len(target.protected.levels)
     return stratum.astype(np.int64) * groups + seen, target.n_strata * groups, []

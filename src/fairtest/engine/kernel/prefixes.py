@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,3 +36,15 @@ def prefix_tree(contexts: Sequence[Sequence[Condition]]) -> Prefix:
             at = at.children.setdefault(condition, Prefix())
         at.contexts.append(number)
     return root
+
+
+def commonest_first(contexts: Sequence[Sequence[Condition]]) -> list[list[Condition]]:
+    """Return contexts with their conditions in an order in which many begin alike: the commonest conditions first."""
+    times = Counter(condition for context in contexts for condition in context)
+    return [sorted(context, key=lambda c: (-times[c], c.column, c.codes)) for context in contexts]
+
+
+def order_by_prefix(contexts: Sequence[Sequence[Condition]]) -> list[int]:
+    """Return an order of contexts in which those that begin alike, so sorted, follow each other."""
+    keys = [[(c.column, c.codes) for c in ordered] for ordered in commonest_first(contexts)]
+    return sorted(range(len(contexts)), key=keys.__getitem__)

@@ -39,7 +39,8 @@ def as_dict(report: Report) -> dict[str, Any]:
     made = {
         "schema": SCHEMA,
         "fairtest": report.version,
-        "data": asdict(report.data),
+        **({"warnings": report.warnings} if report.warnings else {}),
+        "data": {key: value for key, value in asdict(report.data).items() if key != "design" or value is not None},
         "settings": {name: settings[name] for name in _SETTINGS_FIRST} | settings,
         **({} if report.reuse is None else {"reuse": _reuse(report, report.reuse)}),
         "investigations": [_investigation(report)],
@@ -165,6 +166,7 @@ def _finding(report: Report, attribute: AttributeReport, finding: Finding) -> di
         "people_needed": None if finding.verdict is None else finding.verdict.needed,
         "people_needed_chance": NEEDED_CHANCE if finding.verdict is not None and finding.verdict.needed else None,
         "notes": finding.notes,
+        **{name: value for name, value in _pick(finding, "rows", "weight").items() if value is not None},
     }
 
 
@@ -203,6 +205,7 @@ def _table(table: Table) -> dict[str, Any]:
             **_pick(table, "rows", "columns", "counts", "output", "protected"),
             "rates": [[None if r is None else r.share for r in row] for row in table.rates],
             "rate_intervals": [[None if r is None else r.interval for r in row] for row in table.rates],
+            **({} if table.worth == 1.0 else {"worth": table.worth}),
         }
     groups = table.rows
     line = {"at": [group.at for group in groups], "line": asdict(table.line)} if table.line is not None else {}

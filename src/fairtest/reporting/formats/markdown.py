@@ -40,6 +40,7 @@ def render_markdown(report: Report) -> str:
         "",
         _escape(outline.eyebrow),
         "",
+        *_write_warnings(outline.warnings),
         " → ".join(f"**{count(number)}** {step}" for (number, _), step in steps),
         "",
     ]
@@ -50,6 +51,14 @@ def render_markdown(report: Report) -> str:
     lines += _fold("How sure, and what was left out", _write_list(outline.how_sure, [*left_out, *outline.notes]))
     lines += _fold("How it was done, and how to repeat it", _write_list(outline.method, settings))
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _write_warnings(warnings: Sequence[str]) -> Iterator[str]:
+    """Yield each warning as what GitHub shows as one, and others as a quotation."""
+    for warning in warnings:
+        yield "> [!WARNING]"
+        yield f"> {_escape(warning)}"
+        yield ""
 
 
 def _write_attribute(outline: Outline, entry: AttributeOutline) -> Iterator[str]:

@@ -15,6 +15,7 @@ from fairtest.reporting.figures.plots import ForestRow, plot_effects, plot_findi
 from fairtest.reporting.formats.tables import display_width, table_lines
 from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
+from fairtest.reporting.words.design import size_words
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
 from fairtest.reporting.words.sentences import is_clear, stratum_words
@@ -70,6 +71,9 @@ class _TextWriter:
         outline = self.outline
         yield from map(self.ink.soft, self.wrap(outline.eyebrow))
         yield ""
+        for warning in outline.warnings:
+            yield from map(self.ink.strong, self.wrap(f"Warning: {warning}", rest="         "))
+            yield ""
         yield from self.heading(f"{outline.headline}.")
         yield ""
         yield from self.wrap(outline.how_sure)
@@ -152,7 +156,7 @@ class _TextWriter:
         yield from self.wrap(entry.sentence)
         yield ""
         measured = _measured_words(self.report, finding, entry.scale, entry.metric)
-        yield from self.wrap(f"Population of size {count(finding.size)}; {measured}")
+        yield from self.wrap(f"Population of size {count(finding.size)}{size_words(finding)}; {measured}")
         if facts := "; ".join(self.facts(entry)):
             yield from self.wrap(f"({facts})")
         yield ""

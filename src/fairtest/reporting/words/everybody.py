@@ -24,7 +24,7 @@ def has_own_level(report: Report) -> bool:
 def is_whole_file(report: Report, attribute: AttributeReport) -> bool:
     """Whether the whole population was tested on everybody of the file."""
     data = report.data
-    return data.rows == data.test or (attribute.named and data.rows == data.train + data.test)
+    return data.people == data.test or (attribute.named and data.people == data.train + data.test)
 
 
 def came_later(report: Report, attribute: AttributeReport) -> bool:
@@ -38,7 +38,7 @@ def who_was_asked(report: Report, attribute: AttributeReport) -> str:
     if report.reuse is not None:
         return f"the {people} of the training set"
     if is_whole_file(report, attribute):
-        known = attribute.population.size == report.data.rows
+        known = attribute.population.size == report.data.people
         return f"all {people}" if known else f"all {people} the question is about"
     if attribute.named:
         return f"training and this set, {people}"
@@ -51,7 +51,7 @@ def share_of_everybody(report: Report, attribute: AttributeReport) -> str:
     """Return what part of the data the whole population is: ``the whole file``."""
     data, size = report.data, attribute.population.size
     if is_whole_file(report, attribute):
-        return "the whole file" if size == data.rows else f"{rate(size / data.rows)} of the file"
+        return "the whole file" if size == data.people else f"{rate(size / data.people)} of the file"
     if attribute.named:
         return f"{rate(size / (data.train + data.test))} of training and this set"
     people, where = (data.test, "test set") if report.reuse is None else (data.train, "training set")

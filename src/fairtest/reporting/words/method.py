@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
 from fairtest.numbers import count, per_cent
+from fairtest.reporting.words.design import design_words
 from fairtest.reporting.words.everybody import has_own_level, is_whole_file
 from fairtest.reporting.words.groups import contrast_promise, is_compared
 from fairtest.reporting.words.phrases import alike_words, join_words, plural
@@ -34,7 +35,7 @@ def interval_level(report: Report) -> str:
 
 def is_undivided(report: Report) -> bool:
     """Whether everybody was tested, without a training set."""
-    return report.data.rows == report.data.train == report.data.test
+    return report.data.people == report.data.train == report.data.test
 
 
 # How sure ---------------------------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ def how_sure(report: Report) -> str:
     called = report.names.column
     output = "a label" if report.kind == "discovery" else called(report.subject)
     by = join_words([called(a.name) for a in report.attributes] or ["nothing"], "or")
-    certainty = f"{_tested_words(report)} {_correction_promise(report)}"
+    certainty = f"{design_words(report)}{_tested_words(report)} {_correction_promise(report)}"
     if report.reuse is not None:
         certainty = f"{reuse_numbers(report)} {reuse_promise(report, report.reuse)}"
     return (
@@ -70,14 +71,14 @@ def _comparison_words(report: Report) -> str:
 def _tested_words(report: Report) -> str:
     data, number_of = report.data, report.names.number_of
     if is_undivided(report):
-        return f"All {number_of(data.rows)} were tested, in groups that were fixed beforehand."
+        return f"All {number_of(data.people)} were tested, in groups that were fixed beforehand."
     if report.explains is not None:
         return f"The groups are those of run {report.explains[0]}, tested again on {number_of(data.test)} new to it."
     groups = f"The groups were chosen on {number_of(data.train)} and tested on {count(data.test)} others"
     if not all(attribute.named for attribute in report.attributes):
         return f"{groups}."
     everybody = data.train + data.test
-    who = "all" if everybody == data.rows else "these"
+    who = "all" if everybody == data.people else "these"
     return f"{groups}; the question over everybody was put to {who} {count(everybody)}."
 
 
@@ -167,14 +168,14 @@ def _choice_words(report: Report, within: str) -> str:
     data, settings, number_of = report.data, report.settings, report.names.number_of
     if is_undivided(report):
         return (
-            f"All {number_of(data.rows)} were used for one question. The groups are all those that a few "
+            f"All {number_of(data.people)} were used for one question. The groups are all those that a few "
             f"conditions on the columns make, whatever the output; each was tested once{within}."
         )
     sets = "one test set"
     if settings.budget > 1:
         sets = f"{settings.budget} test sets, of which this is number {settings.set}"
     return (
-        f"The {number_of(data.rows)} were divided at random: {number_of(data.train)} to look for groups, and {sets} "
+        f"The {number_of(data.people)} were divided at random: {number_of(data.train)} to look for groups, and {sets} "
         f"({number_of(data.test)}). On the first, {_search_words(report)}{within}. On the test set, untouched until "
         "then, each was tested once."
     )
@@ -261,8 +262,8 @@ def _reuse_method(report: Report, reuse: Reuse, corrected: str, within: str) -> 
     data, settings = report.data, report.settings
     share = f"{1 - settings.conf:.2g} / {settings.budget}"
     return (
-        f"The {report.names.number_of(data.rows)} were divided at random: {count(data.train)} to look for groups, and "
-        f"{count(data.test)} for one test set that answers up to {count(settings.budget)} questions. On the first, "
+        f"The {report.names.number_of(data.people)} were divided at random: {count(data.train)} to look for groups, "
+        f"and {count(data.test)} for one test set that answers up to {count(settings.budget)} questions. On the first, "
         f"groups were searched for in which the link between attribute and output is strong{within}; the strongest few "
         f"were put to the test set. It says no more than that a link is confirmed or not, and whether the interval "
         f"proposed by the training set holds; there are no p-values, for they would tell too much. {corrected} "

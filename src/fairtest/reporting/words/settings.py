@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def settings_lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the settings of a report: what each is called, and what it is."""
     data = report.data
-    sizes = f"{count(data.rows)} rows; training {count(data.train)}, test {count(data.test)}"
+    people = "" if data.people == data.rows else f" of {count(data.people)} people"
+    sizes = f"{count(data.rows)} rows{people}; training {count(data.train)}, test {count(data.test)}"
     yield "Data", f"{clean_line(data.name)}, {sizes}"
     yield "Fingerprint", data.fingerprint
     yield "Settings", " · ".join(_name_settings(report.settings))

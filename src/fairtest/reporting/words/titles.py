@@ -24,7 +24,7 @@ def eyebrow(report: Report) -> str:
     """Return the line above the answer: kind, data, people, attributes and output."""
     written = report.names.written
     attributes = ", ".join(written(a.name) for a in report.attributes)
-    people = report.names.number_of(report.data.rows)
+    people = report.names.number_of(report.data.people)
     about = f"{attributes} → {written(report.subject)}{given_words(report)}"
     return " · ".join(("FairTest", report.kind, clean_line(report.data.name), people, about))
 

@@ -178,7 +178,8 @@ def _moments(
     people = n1 + n2
     v1, v2 = r1 * (1 - r1) / n1, phi**2 * (r2 * (1 - r2)) / n2
     m1, m2 = v1 * (1 - 2 * r1) / n1, phi * v2 * (1 - 2 * r2) / n2
-    scale = people / (people - 1)
+    with np.errstate(divide="ignore"):
+        scale = people / np.maximum(people - 1, 0.0)  # one person, or what rows are worth less than, varies without end
     return (v1 + v2) * scale, (m1 - m2) * scale * people / np.maximum(people - 2, 1)
 
 
@@ -187,4 +188,6 @@ def _standardise(distance: FloatArray, variance: FloatArray, third: FloatArray) 
     varies = variance > 0
     deviation = np.sqrt(np.where(varies, variance, 1.0))
     certain = np.where(distance == 0, 0.0, np.copysign(np.inf, distance))
-    return np.where(varies, distance / deviation, certain), np.where(varies, third / deviation**3, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = third / deviation**3
+    return np.where(varies, distance / deviation, certain), np.where(varies & np.isfinite(skewness), skewness, 0.0)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 _LARGEST_LOOKUP = 2**18
 
 
-def x_log_x(largest: int) -> Callable[[IntArray], FloatArray]:
-    """Return k ↦ k·log k for counts up to ``largest``: a look-up when they are small, else the formula.
+def x_log_x(largest: int, *, whole: bool = True) -> Callable[[IntArray], FloatArray]:
+    """Return k ↦ k·log k for counts up to ``largest``: a look-up when they are small and whole, else the formula.
 
     Examples
     --------
     >>> x_log_x(10)(np.array([0, 1, 2])).round(4)
     array([0.    , 0.    , 1.3863])
     """
-    if largest >= _LARGEST_LOOKUP:
+    if largest >= _LARGEST_LOOKUP or not whole:
         return lambda counts: xlogy(counts, counts)
     return _known(int(largest).bit_length()).__getitem__
 
