@@ -30,13 +30,15 @@ class TestRecycling:
     def test_the_formula(self):
         known = with_p(0.01, 0.03)
         p = np.array([1e-4, 0.02, 0.04, 0.6, np.nan])
-        assert known.recycled(p) == pytest.approx([2e-4, 0.03, 0.04, 0.6, np.nan], nan_ok=True)
-        assert with_p(0.9).recycled(p) == pytest.approx([2e-4, 0.04, 0.08, 0.9, np.nan], nan_ok=True)
-        assert with_p(0.9, share=0.2).recycled(p) == pytest.approx([1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True)
+        assert known.recycle_contexts(p) == pytest.approx([2e-4, 0.03, 0.04, 0.6, np.nan], nan_ok=True)
+        assert with_p(0.9).recycle_contexts(p) == pytest.approx([2e-4, 0.04, 0.08, 0.9, np.nan], nan_ok=True)
+        assert with_p(0.9, share=0.2).recycle_contexts(p) == pytest.approx(
+            [1.25e-4, 0.025, 0.05, 0.75, np.nan], nan_ok=True
+        )
 
     def test_without_populations_nothing_changes(self):
         p = np.array([0.01, 0.5, np.nan])
-        assert Populations((), 0.5).recycled(p) is p
+        assert Populations((), 0.5).recycle_contexts(p) is p
         assert Populations((), 0.5).left_for_contexts(LEVEL) == LEVEL
 
     def test_a_population_that_cannot_be_tested_is_not_confirmed(self):
@@ -51,20 +53,32 @@ class TestRecycling:
     )
     def test_it_decides_as_the_level_that_is_left_would(self, populations, contexts, share):
         known, p = with_p(*populations, share=share), np.array(contexts)
-        recycled = known.recycled(p)
+        recycled = known.recycle_contexts(p)
         assert ((recycled >= p) & (recycled <= 1)).all()
         left = known.left_for_contexts(LEVEL)
         clear = np.abs(p - left) > 1e-9  # divisions round
         assert np.array_equal((recycled <= LEVEL)[clear], (p <= left)[clear])
         assert left == (LEVEL if max(populations) <= LEVEL else (1 - share) * LEVEL)
 
+    @pytest.mark.parametrize(("strata_share", "contexts_share"), [(0.0, 1.0), (0.2, 0.8), (1.0, 1.0)])
+    def test_what_is_left_is_divided_between_strata_and_contexts(self, strata_share, contexts_share):
+        p = np.array([1e-4, 0.004])
+        for largest, left in ((0.01, LEVEL), (0.9, LEVEL / 2)):
+            known = Populations(with_p(largest).answers, 0.5, strata_share)
+            assert known.left_for_contexts(LEVEL) == pytest.approx(contexts_share * left)
+            assert known.left_for_strata(LEVEL) == pytest.approx(strata_share * left)
+            assert known.certain_for_contexts(LEVEL) == pytest.approx(contexts_share * LEVEL / 2)
+            assert known.recycle_contexts(p) == pytest.approx(with_p(largest).recycle_contexts(p / contexts_share))
+            if strata_share:
+                assert known.recycle_strata(p) == pytest.approx(with_p(largest).recycle_contexts(p / strata_share))
+
     @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
     def test_it_never_falls_when_anything_rises(self, population, more, context, higher):
         population, more = sorted((population, more))
         context, higher = sorted((context, higher))
-        at = with_p(population).recycled(np.array([context]))[0]
-        assert with_p(more).recycled(np.array([context]))[0] >= at
-        assert with_p(population).recycled(np.array([higher]))[0] >= at
+        at = with_p(population).recycle_contexts(np.array([context]))[0]
+        assert with_p(more).recycle_contexts(np.array([context]))[0] >= at
+        assert with_p(population).recycle_contexts(np.array([higher]))[0] >= at
 
 
 def make_people(n: int = 3000, seed: int = 3) -> pl.DataFrame:

@@ -99,6 +99,8 @@ def test_the_stages_return_what_they_find_and_change_no_investigation(people):
     assert cities > 0
     assert why.explains == (1, 1)
     assert why.notes == (f"Significant contexts that speak of city themselves are left out here: {cities}.",)
+    assert why.not_asked_again == cities
+    assert "no other was significant" not in why.to_text()
     assert source.budget.left == 0
 
 

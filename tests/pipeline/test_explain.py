@@ -81,8 +81,8 @@ def test_the_same_contexts_on_the_next_set():
 def test_the_numbers_are_conditional_and_corrected_together():
     """The population, contexts and strata of the second set, counted again.
 
-    The population has half of the level; contexts and strata are one family, by Holm, and have all of it here, because
-    the population is confirmed.
+    The population has half of the level, and passes it on here, because it is confirmed. What it leaves is divided:
+    a fifth is for its strata, by Holm, the rest for the contexts and their strata, by Holm too.
     """
     source, investigation = answered(budget=2)
     significant = investigation.results.attributes[0].significant_contexts
@@ -100,8 +100,10 @@ def test_the_numbers_are_conditional_and_corrected_together():
             if (alone[1] + alone[3])[0, 0] >= fewest:
                 raw.append(difference_p(*alone)[0])
                 keys.append((context, department))
-    alone, inside = min(raw[0] / 0.5, 1), holm(np.array(raw[1:]))
+    strata = sum(not len(context) for context, _ in keys)
+    alone = min(raw[0] / 0.5, 1)
     assert alone <= why.settings.level
+    inside = np.concatenate((holm(np.array(raw[1:strata])) / 0.2, holm(np.array(raw[strata:])) / 0.8))
     inside = np.minimum(np.minimum(inside / 0.5, np.maximum(inside, alone)), 1)
     corrected = dict(zip(keys, (alone, *inside), strict=True))
     assert why.tested == len(raw)

@@ -98,8 +98,10 @@ def people_of(finding: ft.Finding, test: pl.DataFrame, everybody: pl.DataFrame =
 def levels_of(report: ft.Report, share: float = 0.5) -> tuple[float, float]:
     """Return the levels of simultaneous intervals by Holm's correction: of each population, and of each context."""
     populations = sum(p.p_value is not None for p in report.populations)
-    level, contexts = report.settings.level, report.tested - populations
-    return share * level / populations, (1 - share) * level / max(contexts, 1)
+    strata = sum(s.p_value is not None for p in report.populations for s in p.strata)
+    level, contexts = report.settings.level, report.tested - populations - strata
+    left = (1 - share) * level * (0.8 if strata else 1)
+    return share * level / populations, left / max(contexts, 1)
 
 
 def all_of(report: ft.Report) -> list[ft.Finding]:
@@ -797,9 +799,6 @@ class TestExplanatory:
             near = {"rel": 1e-6, "abs": 1e-4 if metric == "RANK" else 0}  # values not seen in training share a code
             assert found.effect == pytest.approx(effect_of(metric, people, stratum), **near)
             assert found.size == people.height
-            if not len(found.context):  # its strata are hypotheses of the test set, as all others
-                people = test
-                stratum = with_strata(people, training, FRAME, explanatory)
             sizes = stratum.value_counts().sort("")["count"].to_list()
             assert [s.size for s in found.strata] == sizes
             assert sum(sizes) == people.height
@@ -809,7 +808,7 @@ class TestExplanatory:
                 assert list(part.values) == names
                 if "hours" not in names:
                     assert " · ".join(part.values.values()) == name
-            if metric in ("DIFF", "RATIO", "NMI") and len(found.context):
+            if metric in ("DIFF", "RATIO", "NMI"):
                 weighted = sum(s.size / found.size * s.effect for s in found.strata)
                 assert found.effect == pytest.approx(weighted, rel=1e-9)
 
@@ -830,14 +829,29 @@ class TestExplanatory:
             alpha = of_context if len(found.context) else of_population
             together = np.concatenate(score.difference_interval(*numbers, alpha=alpha))
             assert found.interval == pytest.approx(together, rel=1e-9)
-            shown = tables if len(found.context) else tables_of(test)
-            for part, table in zip(found.strata, shown, strict=True):
+            for part, table in zip(found.strata, tables, strict=True):
                 alone = [v[None, None] for v in rates_of(table)]
                 assert np.array_equal(part.table.counts, table)
                 assert part.p_value_raw == pytest.approx(score.difference_p(*alone)[0], rel=1e-9)
                 assert part.p_value >= part.p_value_raw
                 single = np.concatenate(score.difference_interval(*alone, alpha=report.settings.level))
                 assert part.interval_single == pytest.approx(single, rel=1e-9)
+                alpha = of_context if len(found.context) else 0.2 * 0.5 * report.settings.level / 3
+                together = np.concatenate(score.difference_interval(*alone, alpha=alpha))
+                assert part.interval == pytest.approx(together, rel=1e-9)
+
+    def test_strata_of_everybody_are_a_family_of_their_own(self):
+        """By Holm on everybody, with a fifth of what the population leaves: all of the level once it is confirmed."""
+        confirmed, _ = audited("sex", "hired", explanatory="department", contextual=["city"])
+        unclear, _ = audited("race", "hired", explanatory="department", contextual=["city"])
+        for report in (confirmed, unclear):
+            population = report.populations[0]
+            assert sum(s.size for s in population.strata) == population.size == PEOPLE
+            p = holm(np.array([s.p_value_raw for s in population.strata])) / 0.2
+            expected = np.minimum(np.minimum(p / 0.5, np.maximum(p, population.p_value)), 1)
+            assert [s.p_value for s in population.strata] == pytest.approx(expected, rel=1e-9)
+        assert confirmed.populations[0].significant
+        assert not unclear.populations[0].significant
 
     def test_strata_belong_to_the_family(self):
         source = ft.DataSource(FRAME, train_size=0.5)
@@ -849,14 +863,13 @@ class TestExplanatory:
         assert ft.report([investigation])[0].tested == 5 * (1 + 3)
 
     def test_small_strata_are_described_but_not_tested(self):
-        """A stratum needs min_size people in proportion to the test set: 40 of 80 here."""
+        """A stratum of everybody needs min_size people."""
         rare = pl.int_range(PEOPLE) % 150 == 0
         frame = FRAME.with_columns(department=pl.when(rare).then(pl.lit("W")).otherwise(pl.col("department")))
-        report, test = audited("sex", "hired", frame=frame, explanatory="department", contextual=[], min_size=80)
+        report, _ = audited("sex", "hired", frame=frame, explanatory="department", contextual=[], min_size=80)
         small = report.populations[0].strata[0]
         assert small.values == {"department": "W"}
-        assert small.size == test.filter(pl.col("department") == "W").height
-        assert small.size < 40
+        assert small.size == frame.filter(pl.col("department") == "W").height < 80
         assert small.effect is not None
         assert small.p_value is None
         assert small.p_value_raw is None
@@ -881,8 +894,8 @@ class TestExplanatory:
         assert all(name in note.note for name in names)
 
     def test_a_number_of_few_values_is_not_binned(self):
-        report, test = audited("sex", "hired", explanatory="level", numeric=["level"], contextual=[])
-        sizes = test["level"].value_counts().sort("level")["count"].to_list()
+        report, _ = audited("sex", "hired", explanatory="level", numeric=["level"], contextual=[])
+        sizes = FRAME["level"].value_counts().sort("level")["count"].to_list()
         assert [s.size for s in report.populations[0].strata] == sizes
 
     def test_strata_without_a_group_carry_no_information(self):
@@ -957,11 +970,11 @@ class TestOwnMetric:
 
     def test_of_counts_within_strata(self, gap):
         """A function of ``[..., stratum, output, protected]`` conditions as it likes: this one does not at all."""
-        report, test = audited("sex", "hired", metrics=gap, explanatory="department", contextual=[])
+        report, _ = audited("sex", "hired", metrics=gap, explanatory="department", contextual=[])
         woman, man = (FRAME.filter(pl.col("sex") == s)["hired"].mean() for s in ("woman", "man"))
         assert report.populations[0].effect == pytest.approx(woman - man, rel=1e-12)
         for part in report.populations[0].strata:
-            inside = test.filter(pl.col("department") == part.values["department"])
+            inside = FRAME.filter(pl.col("department") == part.values["department"])
             woman, man = (inside.filter(pl.col("sex") == s)["hired"].mean() for s in ("woman", "man"))
             assert part.effect == pytest.approx(woman - man, rel=1e-12)
 

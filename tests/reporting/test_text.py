@@ -219,14 +219,17 @@ def test_a_clear_link_whose_interval_reaches_past_none_is_accounted_for():
 
 
 @pytest.mark.parametrize(
-    ("groups", "told"),
+    ("groups", "left_out", "told"),
     [
-        (1, "1 group of run 2 asked about again: everyone; no other was significant"),
-        (4, "4 groups of run 2 asked about again: everyone, and where the link was significant"),
+        (1, 0, "1 group of run 2 asked about again: everyone; no other was significant"),
+        (1, 1, "1 group of run 2 asked about again: everyone; the one other that was significant speaks of department"),
+        (1, 3, "1 group of run 2 asked about again: everyone; all others significant speak of department"),
+        (4, 1, "4 groups of run 2 asked about again: everyone, and where the link was significant"),
     ],
 )
-def test_an_explanation_begins_with_the_groups_of_a_run(groups, told):
-    text = " ".join(render_text(dataclasses.replace(build.berkeley_report(), explains=(2, groups))).split())
+def test_an_explanation_begins_with_the_groups_of_a_run(groups, left_out, told):
+    again = {"explains": (2, groups), "not_asked_again": left_out}
+    text = " ".join(render_text(dataclasses.replace(build.berkeley_report(), **again)).split())
     assert told in text
     assert "The groups are those of run 2, tested again on" in text
     assert "looked at on the training set" not in text

@@ -39,7 +39,7 @@ def searched(frame, metric=None, depth=3, min_people=20, output="hired", watch=l
 
 
 def brute_force(source, frame, axes, depth, min_people):
-    """All conjunctions over different columns with enough people, and fewer than with any predicate less."""
+    """All conjunctions over different columns with enough people, and 5 % fewer than with any predicate less."""
     train = frame[source.holdout.rows(TRAIN)]
     masks = {p: Context((p,)).mask(train) for a in axes for p in a.predicates}
     everyone = np.ones(train.height, dtype=bool)
@@ -51,7 +51,7 @@ def brute_force(source, frame, axes, depth, min_people):
                 around = [
                     np.logical_and.reduce([everyone, *(masks[q] for q in predicates if q is not p)]) for p in predicates
                 ]
-                if inside.sum() >= min_people and all(inside.sum() < a.sum() for a in around):
+                if inside.sum() >= min_people and all(inside.sum() <= 0.95 * a.sum() for a in around):
                     kept[Context.of(predicates)] = inside
     return train, kept
 

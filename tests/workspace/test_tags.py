@@ -42,7 +42,7 @@ EVER_WRITTEN = {
     "outcome-words": "verb share",
     "predicate": "column op value order",
     "report": "version kind output favourable explanatory data settings attributes family notes repeat reuse errors "
-    "labels favourable_is explains names versions warnings",
+    "labels favourable_is explains names versions warnings not_asked_again",
     "reuse": "question left bits_before bits next_level",
     "settings": "conf level budget set train_size seed preset max_depth min_size correction search score aggregate "
     "method tolerance trees attributes_per_node population_share",

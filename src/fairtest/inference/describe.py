@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairtest.data.source import DataSource
+    from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.family import Estimates
     from fairtest.inference.validate import Validated
@@ -69,26 +70,20 @@ class Describer:
     def _tables(self, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         """Yield the table of each context, and what gives that of any of its strata.
 
-        The whole population may have been tested on more people than the test set; its strata never are.
+        The whole population, with its strata, may have been tested on more people than the test set.
         """
         asked = self._validated.asked
         everybody = self._number if asked.population_set is None else asked.population_set
         wider = everybody != self._number
         here = self._tables_in(self._number, contexts)
         for i, table in zip(contexts, here, strict=True):
-            if i == 0 and wider:
-                ((whole, _),) = self._tables_in(everybody, [0])
-                yield whole, table[1]
-            else:
-                yield table
+            yield from self._tables_in(everybody, [0]) if i == 0 and wider else (table,)
 
     def _worth_of(self, i: int, counted: float) -> float:
         """Return as how many independent people each of those counted in the table of a context counts."""
         if self._design is None or not counted:
             return 1.0
-        v = self._validated
-        summary = v.population.take(np.array([0])) if i == 0 else v.summary.take(np.array([i]))
-        return float(effective_size(summary)[0] / counted)
+        return float(effective_size(self._summary(i))[0] / counted)
 
     def _tables_in(self, number: int, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         conditions = [self._validated.asked.conditions[i] for i in contexts]
@@ -188,7 +183,7 @@ class Describer:
         v, finer, metric = self._validated, self._validated.asked.finer, self._question.metric
         if finer is None or metric.summary is SummaryKind.ROWS or np.isnan(v.contexts.effect[i]):
             return ()
-        context = v.summary.take(np.array([i]))
+        context = self._summary(i)
         step = merging_steps(finer, context, joint=v.joint)
         if step[0] + 1 >= len(finer.bins):
             return ()
@@ -208,12 +203,17 @@ class Describer:
         part = slice(i * len(strata.levels), (i + 1) * len(strata.levels))
         size, effect = estimates.size[part], estimates.effect[part]
         if self._validated.asked.finer is not None and self._question.metric.summary is not SummaryKind.ROWS:
-            each = by_stratum(self._validated.summary.take(np.array([i])))
+            each = by_stratum(self._summary(i))
             size, effect = each.size, self._question.metric.effect(each)
         people = int(size[np.isnan(effect)].sum())
         if not people:
             return ()
         return (f"{people:,} of these people are in strata where the effect is undefined; they are left out of it.",)
+
+    def _summary(self, i: int) -> Summary:
+        """Return the summary of the people on whom a context was tested."""
+        v = self._validated
+        return v.population.take(np.array([0])) if i == 0 else v.summary.take(np.array([i]))
 
     def _ratios(self, contexts: Sequence[int]) -> list[dict[str, Any]]:
         """Return gap and ratio of two groups' rates in each context, with their single intervals.

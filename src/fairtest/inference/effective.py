@@ -72,7 +72,7 @@ def weigh(
         unknown = np.isnan(found_in.size)
         worth.p[:] = np.where(unknown, 1.0, found_in.p)
         scale = np.where(unknown | (mass <= 0), 1.0, found_in.size / np.maximum(mass * share, 1e-300))
-        return replace(batch, summary=batch.summary.scaled(scale), worth=worth)
+        return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
     measure = batch.metric.effective
     assert measure is not None, "other metrics are refused before anything is spent"
     for i, rows in zip(*_to_look_at(batch, design, mass, order), strict=True):
@@ -84,7 +84,7 @@ def weigh(
         worth.p[i] = _known_p(found)
         if np.isfinite(found.size) and mass[i] > 0:
             scale[i] = found.size / (mass[i] * share)
-    return replace(batch, summary=batch.summary.scaled(scale), worth=worth)
+    return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
 
 
 def _known_p(found: Effective) -> float:

@@ -75,6 +75,13 @@ class TestSettings:
     resampling: bool = False
     design: Design | None = None
 
+    def for_set(self, number: int | None) -> TestSettings:
+        """Return how the test set is tested, or (a negative number) it and the training set together."""
+        if number is None or number >= 0:
+            return self
+        # the same part of the people, who are more
+        return replace(self, number=number, stratum_people=self.stratum_people / (1 - self.train_share))
+
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
@@ -148,9 +155,9 @@ def make_member(
     procedure = procedure_of(batch, settings)
     p, drawn = procedure.p_values(batch, smallest)
     tested = batch.size >= (settings.stratum_people if n_strata else 0)
-    if asked.population_set is not None and not n_strata:
+    if asked.population_set is not None:
         tested = tested.copy()
-        tested[0] = False  # it has a level, and people, of its own
+        tested[: n_strata or 1] = False  # the population, and its strata, have a level and people of their own
     nothing = np.zeros(len(batch))
     evidence, sign = (asked.evidence, asked.sign) if weighted else (nothing, nothing)
     depth = np.array([len(context) for context in asked.contexts])

@@ -89,7 +89,7 @@ def _weight_counter(engine: Engine, asked: Asked, settings: TestSettings) -> Cal
     return lambda: WeightTables.of(engine.tables(settings.number, asked.conditions, weights), design.largest_weight)
 
 
-def stratum_batch(engine: Engine, contexts: Batch, summary: Summary, asked: Asked, settings: TestSettings) -> Batch:
+def stratum_batch(engine: Engine, contexts: Batch, asked: Asked, settings: TestSettings) -> Batch:
     """Return the strata shown of each context, row by row; each consists of the finer strata inside it, if any."""
     n_strata, finer = asked.n_strata, asked.finer
 
@@ -102,5 +102,6 @@ def stratum_batch(engine: Engine, contexts: Batch, summary: Summary, asked: Aske
                 yield people.take(at, inner)
 
     counter = _weight_counter(engine, asked, settings)
+    summary = contexts.summary if contexts.counted is None else contexts.counted
     batch = Batch(contexts.metric, summarize_strata(asked, summary), fetch, contexts.seed)
     return _weigh(batch, settings, None, None if counter is None else lambda: counter().by_stratum())

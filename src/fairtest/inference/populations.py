@@ -1,7 +1,10 @@
 """Whole populations, which have a level and people of their own: the question as the user asked it, first.
 
 A question that was named before anything was shown of these people may be put to the people of the training set too:
-nothing about it was chosen by looking at them. Groups of people are chosen on the training set, and may not.
+nothing about it was chosen by looking at them. So may the strata of such a population: the explanatory attributes were
+named with it. Groups of people are chosen on the training set, and may not.
+
+Populations, their strata and the contexts share the level of the set, each with a part that is fixed beforehand.
 """
 
 from __future__ import annotations
@@ -13,27 +16,32 @@ import numpy as np
 
 from fairtest.exceptions import in_question
 from fairtest.inference.family import draw_p_values, estimate_member, make_member, prior_of
-from fairtest.inference.hypotheses import context_batch, count_hypotheses
+from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine
     from fairtest.inference.asked import Asked
-    from fairtest.inference.family import Estimates, TestSettings
+    from fairtest.inference.family import Estimates, Member, TestSettings
+    from fairtest.metrics.batch import Batch
     from fairtest.types import FloatArray
+
+STRATA_SHARE = 0.2
+"""Which part of what populations leave of the level is for their strata; contexts have the rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The answer about the whole population of one question, on people of its own."""
+    """The answer about the whole population of one question, on people of its own, and about its strata, if any."""
 
     asked: Asked
     summary: Summary
     estimates: Estimates
+    strata: Estimates | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +52,13 @@ class Populations:
     ----------
     share
         Their share of the level of the set.
+    strata_share
+        Which part of what they leave is for their strata; 0 where they have none, 1 where there can be no contexts.
     """
 
     answers: tuple[Population, ...]
     share: float
+    strata_share: float = 0.0
 
     def of(self, asked: Asked) -> Population | None:
         """Return the answer about a question's population, or None if it has no level of its own."""
@@ -58,55 +69,116 @@ class Populations:
         """The largest of their corrected p-values; 0 where there are none."""
         return float(max((np.nan_to_num(a.estimates.p[0], nan=1.0) for a in self.answers), default=0.0))
 
+    @property
+    def contexts_share(self) -> float:
+        """Which part of what populations leave is for contexts; where there can be none, nobody uses it."""
+        return 1 - self.strata_share if self.strata_share < 1 else 1.0
+
     def left_for_contexts(self, level: float) -> float:
         """Return the level that is left for contexts."""
+        return self.contexts_share * self._left(level)
+
+    def left_for_strata(self, level: float) -> float:
+        """Return the level that is left for the strata of populations."""
+        return self.strata_share * self._left(level)
+
+    def _left(self, level: float) -> float:
         return level if self.largest_p <= level else (1 - self.share) * level
 
-    def recycled(self, p: FloatArray) -> FloatArray:
-        r"""Return the p-values of contexts as they are compared with the level of the whole set.
+    def certain_for_contexts(self, level: float) -> float:
+        """Return the level that contexts have whether or not populations are confirmed."""
+        return self.contexts_share * (1 - self.share) * level if self.answers else level
 
-        With κ corrected among the contexts, s the populations' share and P their corrected p-values, it is
-        :math:`\min\{κ/(1 − s), \max(κ, \max P)\}`. Why it is valid: if a population without association is among them,
-        contexts get the whole level only once it has been rejected, which is an error that s·α allows; if none is,
-        only contexts can be false findings, and they have α.
+    def recycle_contexts(self, p: FloatArray) -> FloatArray:
+        """Return the p-values of contexts, corrected among them, as they are compared with the level of the set."""
+        return self._recycle(p, self.contexts_share)
+
+    def recycle_strata(self, p: FloatArray) -> FloatArray:
+        """Return the p-values of strata, corrected among them, as they are compared with the level of the set."""
+        return self._recycle(p, self.strata_share)
+
+    def _recycle(self, p: FloatArray, part: float) -> FloatArray:
+        r"""Return p-values of a family that has a part of what populations leave.
+
+        With κ corrected within the family and divided by its part, s the populations' share and P their corrected
+        p-values, it is :math:`\min\{κ/(1 − s), \max(κ, \max P)\}`. Why it is valid: if a population without association
+        is among them, the others get the whole level only once it has been rejected, which is an error that s·α allows;
+        if none is, only the others can be false findings, and the parts of α that they have add up to α.
         """
         if not self.answers:
             return p
+        p = p / part
         alone = p / (1 - self.share) if self.share < 1 else np.full_like(p, np.inf)
         return np.minimum(np.minimum(alone, np.maximum(p, self.largest_p)), np.where(np.isnan(p), np.nan, 1.0))
 
 
 def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> Populations:
-    """Test whole populations by Holm's procedure with their share of the level."""
+    """Test whole populations by Holm's procedure with their share of the level, then their strata with theirs."""
     own = [a for a in asked if a.population_set is not None]
     share = settings.population_share
     if not own:
         return Populations((), share)
     level = share * settings.level
-    members, summaries = [], []
+    batches, members = [], []
     for a in own:
         assert a.population_set is not None
-        here = replace(settings, number=a.population_set)
         with in_question(a.title):
             everybody = a.everybody()
-            joint = settings.correction.joint
-            summaries.append(count_hypotheses(engine, everybody, a.population_set, joint=joint))
-            batch = context_batch(engine, everybody, summaries[-1], here)
-            summaries[-1] = batch.summary
+            summary = count_hypotheses(engine, everybody, a.population_set, joint=settings.correction.joint)
+            batch = context_batch(engine, everybody, summary, replace(settings, number=a.population_set))
+            batches.append(batch)
             members.append(make_member(batch, level / len(own), settings, everybody, weighted=False))
-    at_share = replace(settings, level=level, correction=corrections["holm"])
-    prior = prior_of(members, at_share)
-    draw_p_values(members, prior, at_share, silent)
-    raw = np.array([m.p[0] for m in members])
-    corrected = np.minimum(at_share.correction.adjust(raw, prior) / max(share, 1e-300), 1.0)
-    each = level / max(int(np.count_nonzero(~np.isnan(raw))), 1)
-    answers = []
-    for a, summary, member, p in zip(own, summaries, members, corrected, strict=True):
-        estimates = estimate_member(
-            member, np.array([p]), np.array([each]), np.zeros(1, dtype=int), settings.level, silent
-        )
-        answers.append(Population(a, summary, estimates))
-    return Populations(tuple(answers), share)
+    corrected = [np.minimum(p / max(share, 1e-300), 1.0) for p in _correct_by_holm(members, level, settings)]
+    answers = [
+        Population(a, batch.summary, estimates)
+        for a, batch, estimates in zip(own, batches, _estimate(members, corrected, level, settings), strict=True)
+    ]
+    populations = Populations(tuple(answers), share)
+    # fixed beforehand, and so the same whatever training proposes
+    contextual = any(a.question.contextual for a in asked)
+    return _with_strata(engine, populations, batches, settings, STRATA_SHARE if contextual else 1.0)
 
 
 test_populations.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
+
+
+def _with_strata(
+    engine: Engine, populations: Populations, batches: Sequence[Batch], settings: TestSettings, share: float
+) -> Populations:
+    """Return populations with the answers about their strata, on the same people."""
+    places = [i for i, answer in enumerate(populations.answers) if answer.asked.target.strata is not None]
+    if not places:
+        return populations
+    populations = replace(populations, strata_share=share)
+    answers = list(populations.answers)
+    level = populations.left_for_strata(settings.level)
+    smallest = level / sum(answers[i].asked.n_strata for i in places)
+    members = []
+    for i in places:
+        everybody, number = answers[i].asked.everybody(), answers[i].asked.population_set
+        with in_question(everybody.title):
+            strata = stratum_batch(engine, batches[i], everybody, replace(settings, number=number or settings.number))
+            members.append(make_member(strata, smallest, settings.for_set(number), everybody, everybody.n_strata))
+    corrected = [populations.recycle_strata(p) for p in _correct_by_holm(members, level, settings)]
+    certain = share * (1 - populations.share) * settings.level
+    for i, estimates in zip(places, _estimate(members, corrected, certain, settings), strict=True):
+        answers[i] = replace(answers[i], strata=estimates)
+    return replace(populations, answers=tuple(answers))
+
+
+def _correct_by_holm(members: Sequence[Member], level: float, settings: TestSettings) -> list[FloatArray]:
+    """Return the p-values of some hypotheses, drawn as finely as a decision at the level needs, corrected together."""
+    here = replace(settings, level=level, correction=corrections["holm"])
+    prior = prior_of(members, here)
+    draw_p_values(members, prior, here, silent)
+    adjusted = here.correction.adjust(np.concatenate([m.p for m in members]), prior)
+    return np.split(adjusted, np.cumsum([len(m.p) for m in members])[:-1])
+
+
+def _estimate(
+    members: Sequence[Member], corrected: Sequence[FloatArray], level: float, settings: TestSettings
+) -> Iterator[Estimates]:
+    """Yield the numbers of hypotheses whose simultaneous intervals share a level."""
+    each = level / max(sum(int(np.count_nonzero(~np.isnan(m.p))) for m in members), 1)
+    for member, p in zip(members, corrected, strict=True):
+        yield estimate_member(member, p, np.full(len(p), each), np.arange(len(p)), settings.level, silent)

@@ -55,7 +55,7 @@ class Validated:
     summary
         The summary of each context in the test set, strata included.
     population
-        That of the people on whom the whole population was tested.
+        That of the people on whom the whole population and its strata were tested.
     required
         The deviate at which each context would have been rejected.
     joint
@@ -86,8 +86,8 @@ def validate(
 ) -> list[Validated]:
     """Test all questions in all their contexts on one test set, corrected over everything tested.
 
-    Whole populations that have a level of their own come first: if all of them are confirmed, the contexts have the
-    level of the set; if not, what the populations leave of it.
+    Whole populations that have a level of their own come first, with their strata: if all populations are confirmed,
+    the contexts have the level of the set but for what is kept for strata; if not, what the populations leave of it.
     """
     counting, testing, joining, drawing, measuring = (
         progress_of_step(progress, stage, STAGES) for stage in range(STAGES)
@@ -104,7 +104,7 @@ def validate(
             family.append(make_member(whole, smallest, settings, a))
             summaries[number] = whole.summary
             if a.target.strata is not None:
-                inside = stratum_batch(engine, whole, summary, a, settings)
+                inside = stratum_batch(engine, whole, a, settings)
                 family.append(make_member(inside, smallest, settings, a, a.n_strata))
     here = replace(settings, level=left)
     if settings.correction.joint:
@@ -124,19 +124,21 @@ def validate(
             strata, _ = next(estimates), next(required)
         if own is None:
             validated.append(Validated(a, contexts, strata, summary, summary, needed, joint, questions))
-        else:
-            first = _with_first(contexts, own.estimates)
-            validated.append(Validated(a, first, strata, summary, own.summary, needed, joint, questions))
+            continue
+        contexts = _with_first(contexts, own.estimates)
+        if strata is not None and own.strata is not None:
+            strata = _with_first(strata, own.strata)
+        validated.append(Validated(a, contexts, strata, summary, own.summary, needed, joint, questions))
     return validated
 
 
-def _with_first(estimates: Estimates, population: Estimates) -> Estimates:
-    """Return estimates with those of the population in the first place."""
-    numbers = {f.name for f in fields(Estimates)} - {"notes"}
+def _with_first(estimates: Estimates, first: Estimates) -> Estimates:
+    """Return estimates with others in the place of the first ones."""
+    numbers, rest = {f.name for f in fields(Estimates)} - {"notes"}, slice(len(first.size), None)
     joined: dict[str, Any] = {
-        name: np.concatenate((getattr(population, name), getattr(estimates, name)[1:])) for name in numbers
+        name: np.concatenate((getattr(first, name), getattr(estimates, name)[rest])) for name in numbers
     }
-    return Estimates(**joined, notes=(*population.notes, *estimates.notes[1:]))
+    return Estimates(**joined, notes=(*first.notes, *estimates.notes[rest]))
 
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
@@ -145,9 +147,7 @@ def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> l
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = (
-            None if a.target.strata is None else _measured(stratum_batch(engine, whole, summary, a, settings), settings)
-        )
+        strata = None if a.target.strata is None else _measured(stratum_batch(engine, whole, a, settings), settings)
         measured.append(
             Validated(
                 a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
@@ -217,8 +217,8 @@ def _estimates(
     """
     everything = np.concatenate([member.p for member in family])
     places = np.cumsum([len(m.p) for m in family])[:-1]
-    adjusted = np.split(populations.recycled(settings.correction.adjust(everything, prior)), places)
-    certain = level * (1 - populations.share if populations.answers else 1)
+    adjusted = np.split(populations.recycle_contexts(settings.correction.adjust(everything, prior)), places)
+    certain = populations.certain_for_contexts(level)
     levels = np.split(settings.correction.levels(certain, ~np.isnan(everything), prior), places)
     estimates: list[Estimates] = []
     wanted = np.zeros(0, dtype=bool)

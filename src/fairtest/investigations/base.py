@@ -73,7 +73,6 @@ class Investigation(ABC):
         self.suspicions = Suspicions(source.table, self._roles(), Declared.of(source))
         self.questions = self._questions(metrics)
         self.named = not source.budget.shown
-        self.answered = False
         self.training: Training | None = None
         self.results: Results | None = None
 

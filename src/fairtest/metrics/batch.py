@@ -71,6 +71,8 @@ class Batch:
         Called now and then with the share of long work on the batch that is done.
     worth
         Where rows are not one person each: how many people they are of, and what they are worth.
+    counted
+        The summary before that, as the engine counts it.
     """
 
     metric: Metric
@@ -80,6 +82,7 @@ class Batch:
     memo: dict[str, tuple[NDArray[Any], ...]] = field(default_factory=dict)
     progress: Progress = silent
     worth: Worth | None = None
+    counted: Summary | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -141,7 +144,8 @@ class Batch:
             return self.fetch([places[i] for i in some])
 
         worth = None if self.worth is None else self.worth.take(at)
-        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress, worth)
+        counted = None if self.counted is None else self.counted.take(at)
+        return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress, worth, counted)
 
     def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> KeyedSampler:
         """Return a sampler that draws from :meth:`generator`."""

@@ -52,7 +52,11 @@ def bound(summary: Counts, z: float) -> FloatArray:
 
 
 def evidence(summary: Counts) -> Evidence:
-    """Return the score statistic, and the difference with its variance."""
+    """Return the score statistic, and the difference with its variance.
+
+    The variance is the larger of two, at the rates seen and at a common one. Where few people of a rare group all have
+    the output, the rates seen leave hardly any, and such a context would surpass every other by luck.
+    """
     counts = summary.counts
     people = counts.sum(axis=-2).astype(float)
     size = people.sum(axis=-1)
@@ -61,7 +65,7 @@ def evidence(summary: Counts) -> Evidence:
         pooled = counts[..., 1, :].sum(axis=-1) / size
         null = pooled * (1 - pooled) * (1 / people).sum(axis=-1) * size / np.maximum(size - 1, 0.0)
     smoothed = (counts[..., 1, :] + 1) / (people + 2)
-    variance = (smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1)
+    variance = np.fmax((smoothed * (1 - smoothed) / (people + 2)).sum(axis=-1), null)
     gap = rate[..., 1] - rate[..., 0]
     effect, error = strata_average(gap, np.nan_to_num(variance), size)
     _, null_error = strata_average(gap, np.where(np.isnan(gap), 0.0, np.nan_to_num(null)), size)

@@ -10,6 +10,7 @@ import numpy as np
 from fairtest.exceptions import InputError
 from fairtest.metrics.choice import TAKEN
 from fairtest.metrics.registry import Metric, register
+from fairtest.metrics.resampling import RESAMPLING, SCREENED_RESAMPLING
 from fairtest.metrics.scale import Scale
 from fairtest.metrics.words import Words
 from fairtest.types import Kind, SummaryKind
@@ -38,7 +39,8 @@ def metric(
     Where both attributes have levels, the function gets counts with the axes ``[..., stratum, output, protected]``
     and returns the effect of each table along the leading axes; of two output values the second is the favourable
     one, of two groups the first is the reference. Where one is numeric, it gets arrays ``s``, ``o`` and ``stratum``
-    and returns one number. Undefined is NaN. Tests are permutations within strata, intervals bootstraps.
+    and returns one number. Undefined is NaN. With explanatory attributes it must average over strata itself. Tests are
+    permutations within strata, intervals bootstraps.
 
     Parameters
     ----------
@@ -89,6 +91,7 @@ def metric(
                 output=kinds["output"],
                 summary=SummaryKind.ROWS if rows else SummaryKind.COUNTS,
                 effect=function if rows else _of_counts(function),
+                procedure=RESAMPLING if rows else SCREENED_RESAMPLING,
                 signed=signed,
                 most=most,
                 scale=scale,

@@ -294,6 +294,8 @@ class Report:
     explains
         For an explanation: the number of the run whose groups it asks about again, and how many they are, the whole
         population of each protected attribute included.
+    not_asked_again
+        How many other groups were significant in that run, and speak of an explanatory attribute themselves.
     attributes
         One entry for each protected attribute, in the order given.
     family
@@ -333,6 +335,7 @@ class Report:
     labels: LabelSettings | None = None
     favourable_is: str = "declared"
     explains: tuple[int, int] | None = None
+    not_asked_again: int = 0
     names: Names = field(default_factory=Names)
     versions: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()

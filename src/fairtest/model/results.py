@@ -25,12 +25,15 @@ class Training:
         Remarks that the report must have, such as what was not looked at.
     explains
         For an explanation: the number of the run whose groups are asked about again, and how many they are.
+    not_asked_again
+        How many others were significant then, and speak of an explanatory attribute themselves.
     """
 
     plan: TrainingPlan
     found: tuple[Found, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     explains: tuple[int, int] | None = None
+    not_asked_again: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Results:
         All hypotheses tested on the same set, those of other investigations of the batch included.
     notes
         Remarks about the whole run, in words.
-    explains
+    explains, not_asked_again
         As in :class:`Training`.
     """
 
@@ -112,6 +115,7 @@ class Results:
     family: int
     notes: tuple[str, ...] = ()
     explains: tuple[int, int] | None = None
+    not_asked_again: int = 0
 
     def to_explain(self) -> PriorAnswer:
         """Return what explaining these results needs."""

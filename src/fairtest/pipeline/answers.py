@@ -13,6 +13,7 @@ from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
 from fairtest.inference.family import TestSettings
 from fairtest.inference.multiplicity.corrections import corrections
+from fairtest.inference.populations import STRATA_SHARE
 from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
 from fairtest.metrics.batch import Batch
@@ -287,8 +288,9 @@ def _detectable_inside(validated: Validated, run: TestingRun) -> tuple[int, floa
         return None
     usual = float(np.median(e.size[1:][e.tested[1:]]))
     people = min(GROUP_SIZES, key=lambda n: abs(np.log(n / max(usual, 1.0))))
-    share = run.plan.population_share if asked.population_set is not None else 0.0
-    level = (1 - share) * run.level / max(validated.tested, 1)
+    level = run.level / max(validated.tested, 1)
+    if asked.population_set is not None:
+        level *= (1 - run.plan.population_share) * (1 if asked.target.strata is None else 1 - STRATA_SHARE)
     error = (bounds[1] - bounds[0]) / 2 / float(normal_quantile(run.level))
     size = (float(normal_quantile(level)) + POWER_DEVIATE) * error * np.sqrt(e.size[0] / people)
     return people, float(size)

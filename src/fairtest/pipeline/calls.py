@@ -108,13 +108,12 @@ vars(test)["__test__"] = False
 def _remember(
     batch: Sequence[Investigation], trainings: Sequence[Training], results: Sequence[Results | None] = ()
 ) -> None:
-    """Let investigations remember what was found last, and whether they were answered: nothing else ever changes.
+    """Let investigations remember what was found last: nothing else ever changes.
 
     Called when all of a batch is known, so that an error leaves every investigation as it was.
     """
     for each, training, made in zip(batch, trainings, results or [None] * len(batch), strict=True):
         each.training, each.results = training, made
-        each.answered |= made is not None
 
 
 def report(

@@ -82,8 +82,8 @@ def validate_batch(
             make_short_list(source, found) if source.reuse else found,
             title_in(batch, investigation),
             weighted=correction.weighted,
-            # which of the questions that were answered is asked again may be decided by the answers
-            named=investigation.named and not investigation.answered,
+            # which of the questions made beforehand is asked next may be decided by the answers seen since
+            named=investigation.named and not source.budget.shown,
         )
         for investigation, training in zip(batch, trainings, strict=True)
         for question, found in zip(investigation.questions, training.found, strict=True)
@@ -139,7 +139,7 @@ def explain_answer(
     left_out = sum(barred for _, barred in repeated)
     note = f"Significant contexts that speak of {', '.join(names)} themselves are left out here: {left_out}."
     explains = number, sum(len(again.contexts) for again in found)
-    training = Training(before.training, found, (note,) if left_out else (), explains)
+    training = Training(before.training, found, (note,) if left_out else (), explains, left_out)
     # without a preset, that of the training holds
     plan = replace(before.test, correction=correction or before.test.correction, preset=None)
     (results,) = validate_batch([conditional], [training], plan, as_stage_progress(None))
@@ -164,7 +164,8 @@ def _divide_answers(
             *training.notes,
             *note_counted_in_full(investigation, run.correction),
         )
-        results.append(Results(training.plan, run, attributes, looked_at, family, notes, training.explains))
+        again = training.explains, training.not_asked_again
+        results.append(Results(training.plan, run, attributes, looked_at, family, notes, *again))
     return results
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from scipy.special import ndtri
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from fairtest.model.context import Context, Predicate
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -53,7 +55,10 @@ class Prices:
 
     def take(self, at: IntArray) -> Prices:
         """Return the prices of some of the contexts."""
-        return Prices([self.contexts[i] for i in at.tolist()], self.vocabulary, self.level)
+        some = Prices([self.contexts[i] for i in at.tolist()], self.vocabulary, self.level)
+        if "within" in self.__dict__:  # what is known of all need not be found out again
+            some.__dict__["within"] = self.within[np.ix_(at, at)]
+        return some
 
     @cached_property
     def cost(self) -> FloatArray:
@@ -88,15 +93,35 @@ class Prices:
     @cached_property
     def within(self) -> BoolArray:
         """Which contexts are parts of which by their predicates: ``[inner, outer]``; none is a part of itself."""
-        words = {p: i for i, p in enumerate(dict.fromkeys(p for c in self.contexts for p in c.predicates))}
-        spoken = np.zeros((len(self.contexts), len(words)), dtype=np.float32)
-        for row, context in enumerate(self.contexts):
-            spoken[row, [words[p] for p in context.predicates]] = 1
-        implied = np.array([[p.implies(q) for q in words] for p in words], dtype=np.float32).reshape(len(words), -1)
-        satisfied = spoken @ implied > 0
-        inside = (~satisfied).astype(np.float32) @ spoken.T == 0
+        words: dict[Predicate, int] = {}
+        known: dict[int, int] = {}  # by identity first: predicates are shared
+        for predicate in (p for context in self.contexts for p in context.predicates):
+            if id(predicate) not in known:
+                known[id(predicate)] = words.setdefault(predicate, len(words))
+        implied = [sum(1 << i for q, i in words.items() if p.column == q.column and p.implies(q)) for p in words]
+        said = [[known[id(p)] for p in context.predicates] for context in self.contexts]
+        spoken = _as_words([_union(1 << i for i in some) for some in said], len(words))
+        missed = ~_as_words([_union(implied[i] for i in some) for some in said], len(words))
+        inside = np.ones((len(said), len(said)), dtype=bool)
+        for place in range(spoken.shape[1]):
+            inside &= (missed[:, place, None] & spoken[None, :, place]) == 0
         np.fill_diagonal(inside, False)
-        return np.asarray(inside)
+        return inside
+
+
+def _union(sets: Iterable[int]) -> int:
+    """Return the union of sets of bits."""
+    together = 0
+    for each in sets:
+        together |= each
+    return together
+
+
+def _as_words(sets: Sequence[int], size: int) -> NDArray[np.uint64]:
+    """Return sets of bits as rows of words of 64."""
+    words = max(-(-size // 64), 1)
+    every = b"".join(each.to_bytes(words * 8, "little") for each in sets)
+    return np.frombuffer(every, dtype="<u8").reshape(len(sets), words)
 
 
 def sizes_in_order(size: IntArray, contexts: Sequence[Context]) -> list[tuple[int, str]]:

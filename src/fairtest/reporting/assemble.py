@@ -48,6 +48,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         favourable_is=_how_favourable_is_known(investigation),
         explanatory=investigation.explanatory,
         explains=results.explains,
+        not_asked_again=results.not_asked_again,
         data=_data(investigation, results.test.number),
         settings=_settings(investigation, results),
         attributes=tuple(

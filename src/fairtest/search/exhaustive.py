@@ -46,6 +46,11 @@ COARSE = 7
 """So many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
 FEWEST_OUTSIDE = 20
 """A context is compared with the rest of a larger one only if that has so many people."""
+SAME = 0.05
+"""A context that lacks no more than this part of a larger one's people says nothing else.
+
+Were it proposed, it could stand for the larger one with a better threshold, and name a condition that plays no role.
+"""
 
 
 @dataclass(frozen=True)
@@ -183,10 +188,10 @@ def conjunctions(
 ) -> Candidates:
     """Evaluate every conjunction of up to ``depth`` predicates over different attributes.
 
-    Conjunctions with the same people as one of fewer predicates are left out, and so are thresholds next to one of
-    the same direction that shows the association more surely. Where there are many candidates, only those are kept
-    that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
-    people, or the same people as a shorter one: then the outputs have no say.
+    Conjunctions with nearly the same people as one of fewer predicates are left out, and so are thresholds next to
+    one of the same direction that shows the association more surely. Where there are many candidates, only those are
+    kept that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
+    people, or nearly the same as a shorter one: then the outputs have no say.
     """
     judged: list[_Judged] = []
     for number, some in enumerate(outputs):
@@ -265,7 +270,7 @@ class _Conjunctions:
     Attributes
     ----------
     at
-        Where those are that have enough people, and fewer than each larger one.
+        Where those are that have enough people, and clearly fewer than each larger one.
     """
 
     def __init__(self, axes: Sequence[ItemAxis], here: _Sums, around: Sequence[_Sums], min_people: float) -> None:
@@ -274,7 +279,7 @@ class _Conjunctions:
         self._around = around
         populated: BoolArray = here.size >= max(min_people, 1)
         for place, larger in enumerate(around):
-            populated &= here.size < np.expand_dims(larger.size, place)
+            populated &= here.size <= (1 - SAME) * np.expand_dims(larger.size, place)
         self.at = np.nonzero(populated)
 
     def __len__(self) -> int:

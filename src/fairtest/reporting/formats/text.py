@@ -206,9 +206,6 @@ class _TextWriter:
         rows = [ForestRow(names.values(s.values), s, is_clear(s, level)) for s in finding.strata]
         if forest := plot_effects([whole, *rows], entry.scale, finding.effect):
             yield from self.write_forest(f"By {given}", forest)
-        if len(finding.context) == 0 and finding.size > self.report.data.test and self.report.reuse is None:
-            yield ""
-            yield from self.wrap(f"All are training and test set together; each {given} is of the test set.")
         for stratum in finding.strata:
             yield ""
             yield from self.write_stratum(stratum, entry)

@@ -49,17 +49,11 @@ def strata_view(report: Report, finding: Finding, scale: Scale) -> View | None:
         "finding": finding,
         "scale": scale,
         "given": given,
-        "narrower": _is_narrower(report, finding),
         "overall": _overall(finding) is not None,
         "plot": plot_effects([row for row, _ in rows], scale),
         "rows": rows,
         "tables": [plot_table(table, 0, tables, to_hundred=True) for table in tables],
     }
-
-
-def _is_narrower(report: Report, finding: Finding) -> bool:
-    """Whether the strata are of the test set, and everyone of more people than that."""
-    return len(finding.context) == 0 and finding.size > report.data.test and report.reuse is None
 
 
 def _overall(finding: Finding) -> Tested | None:

@@ -14,6 +14,7 @@ from fairtest.reporting.views.forests import findings_view, strata_view, tree_vi
 from fairtest.reporting.views.labels import label_view
 from fairtest.reporting.words.clauses import two_by_two
 from fairtest.reporting.words.everybody import detectable_note, has_own_level
+from fairtest.reporting.words.groups import is_compared
 from fairtest.reporting.words.headline import standing_out
 from fairtest.reporting.words.impact import lowest_impact
 from fairtest.reporting.words.phrases import capitalise, plural
@@ -45,6 +46,7 @@ def page_view(report: Report) -> View:
         "level": typeset(outline.level),
         "lead": list(_lead(outline)),
         "attributes": attributes,
+        "is_compared": any(map(is_compared, report.attributes)),
         "has_tools": number >= _LONG,
         "has_many": number >= _MANY,
     }

@@ -63,11 +63,13 @@ def _is_compared(report: Report) -> bool:
 def _first_step(report: Report) -> tuple[int, str]:
     """Return what a report begins with: what was looked at, or the groups of the run that it explains."""
     if report.explains is not None:
-        run, number = report.explains
-        groups = "group" if number == 1 else "groups"
-        only = report.labels is None and number == len(report.attributes)
-        which = "everyone; no other was significant" if only else "everyone, and where the link was significant"
-        return number, f"{groups} of run {run} asked about again: {which}"
+        (run, number), left_out = report.explains, report.not_asked_again
+        which = "everyone, and where the link was significant"
+        if report.labels is None and number == len(report.attributes):
+            given = join_words([report.names.column(name) for name in report.explanatory], "or")
+            speak = "the one other that was significant speaks" if left_out == 1 else "all others significant speak"
+            which = f"everyone; {f'{speak} of {given}' if left_out else 'no other was significant'}"
+        return number, f"{'group' if number == 1 else 'groups'} of run {run} asked about again: {which}"
     if is_undivided(report):
         return report.looked_at, "groups fixed beforehand"
     one = "candidate group" if report.looked_at == 1 else "candidate groups"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
+from fairtest.inference.populations import STRATA_SHARE
 from fairtest.numbers import count, per_cent
 from fairtest.reporting.words.design import design_words
 from fairtest.reporting.words.everybody import has_own_level, is_whole_file
@@ -124,7 +125,20 @@ def _everybody_words(report: Report) -> str:
     confirmed = "where all are confirmed" if several else "where it is confirmed"
     return (
         f"{each} is a question of its own: {share} of the level is kept for it, and goes on to the groups {confirmed}. "
-        f"It was tested on {join_words(list(on), 'or')}. "
+        f"It was tested on {join_words(list(on), 'or')}. {_strata_words(report)}"
+    )
+
+
+def _strata_words(report: Report) -> str:
+    """Return on whom, and at which level, the strata of the whole population were tested; empty without strata."""
+    if not report.explanatory:
+        return ""
+    given = join_words([report.names.column(name) for name in report.explanatory])
+    groups = any(column.role == "contextual" for column in report.data.columns)
+    part = f"{per_cent(STRATA_SHARE)} of what" if groups else "what"
+    return (
+        f"Everybody by {given} was tested on the same people; {part} the whole population leaves of the level is kept "
+        "for that. "
     )
 
 

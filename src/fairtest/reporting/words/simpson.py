@@ -55,7 +55,7 @@ def _where(finding: Finding, table: CountTable, names: Names) -> str:
     rates = {i: _rate(s.table) for i, s in enumerate(finding.strata) if s.size >= _LARGE}
     ranked = sorted((i for i, r in rates.items() if r is not None), key=lambda i: (-(rates[i] or 0.0), i))
     top = ranked[: 2 if len(ranked) > 3 else 1]
-    # Not the table's: everybody may be more people than the test set, of which the strata are.
+    # Not the table's: in reports that were stored earlier everybody may be more people than the strata are of.
     counted = [s.table for s in finding.strata if isinstance(s.table, CountTable)]
     people = [sum(t.sizes[g] for t in counted) for g in (0, 1)]
     if not top or not all(people):

@@ -25,7 +25,7 @@ def t_quantile(alpha: Alpha, df: FloatArray) -> FloatArray:
     array([12.7062,  2.2281,  1.96  ])
     """
     share, rest = special.betainccinv(0.5, df / 2, alpha), special.betaincinv(df / 2, 0.5, alpha)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(np.sqrt(df * share / rest), dtype=np.float64)
 
 
