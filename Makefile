@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people
+.PHONY: commands clean adversary holds stories verdicts people lives service-crash ingest
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable packages/fairtest-client
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
@@ -88,13 +88,27 @@ verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is f
 	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
 
+lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=20 for a short one, two hours
+	$(BIN)/python -m calibration.lives null --first 100 --lives $(or $(LIVES),900)
+	$(BIN)/python -m calibration.lives search --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.lives claims --lives $(or $(LIVES),100)
+	$(BIN)/python -m calibration.forms --lives $(or $(LIVES),200)
+
 people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
 	$(BIN)/python -m calibration.people null --seeds 60
+	$(BIN)/python -m calibration.people coverage --seeds 200
 	$(BIN)/python -m calibration.people weights --seeds 200
 	$(BIN)/python -m calibration.people power --seeds 30
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50
+
+service-crash: $(VENV)/.installed-dev ## the service killed at 50 moments on each database: what was acknowledged is there once
+	$(BIN)/python -m calibration.service_crashes --kills $(or $(KILLS),50)
+
+ingest: $(VENV)/.installed-dev ## how fast the service takes records, beside a bare script: make ingest SECONDS=60
+	$(BIN)/python -m benchmarks.ingest --seconds $(or $(SECONDS),60)
 
 clean:
 	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build

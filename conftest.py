@@ -11,7 +11,10 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-collect_ignore_glob = ["tests/*conftest.py"]  # they hold no doctests, and would be imported under one name
+collect_ignore_glob = [
+    "tests/*conftest.py",  # they hold no doctests, and would be imported under one name
+    "src/fairtest/service/store/migrations/*",  # Alembic runs them
+]
 os.environ["FAIRTEST_REGISTRY"] = "off"  # tests audit the same people again and again
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs in the background, and passed on to what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,6 +1,7 @@
 """Several rows a person and survey weights: whole runs on data without any link, and what planted ones cost.
 
 ``python -m calibration.people null``: the share of runs with a finding, with ``person=`` and without it.
+``python -m calibration.people coverage``: single intervals of planted effects over everybody, by metric.
 ``python -m calibration.people weights``: level and coverage under informative weights.
 ``python -m calibration.people power``: a planted context in a log of many rows, and with each person's rows averaged.
 """
@@ -129,6 +130,46 @@ def _lower(hits: int, runs: int, cells: int = 1) -> float:
     return float(beta.ppf(0.05 / cells, hits, runs - hits + 1)) if hits else 0.0
 
 
+def linked_log(rng: np.random.Generator, people: int, rows: int | str, *, fixed: bool) -> pl.DataFrame:
+    """Return a log in which outputs have to do with sex, race and score, beside what people are in the habit of."""
+    log = log_of(rng, people, rows, fixed=fixed)
+    person = log["user"].rank("dense").to_numpy() - 1
+    n = person.size
+    woman, score = (log["sex"] == "f").to_numpy(), log["score"].to_numpy()
+    level = np.array([{"a": 0.0, "b": 0.5, "c": -0.6, "d": 1.0}[r] for r in log["race"]])
+    habit, noise = rng.normal(size=people)[person.astype(int)], rng.normal(size=n)
+    latent = habit + noise + 0.5 * woman
+    return log.with_columns(
+        yes=pl.Series((latent > 0.8).astype(int)),
+        rare=pl.Series((latent > 2.2).astype(int)),
+        grade=pl.Series(np.array(list("ABC"))[np.digitize(habit + noise + level, [-0.5, 0.9])]),
+        amount=pl.Series(np.exp(0.4 * (habit + noise) + 0.3 * woman + 0.25 * score + 0.2 * level)),
+    )
+
+
+def coverage_runs(first: int, seeds: int) -> None:
+    """Print how often single intervals hold the effect that very many people have."""
+    for rows, fixed in product(ROWS, (True, False)):
+        large = linked_log(np.random.default_rng([7, fixed]), 60_000 if rows != 20 else 20_000, rows, fixed=fixed)
+        for question in QUESTIONS:
+            truth = _population(large, question, 0).effect
+            hits = 0
+            for seed in range(first, first + seeds):
+                log = linked_log(np.random.default_rng([seed, 1]), 400, rows, fixed=fixed)
+                low, high = _population(log, question, seed).interval_single or (np.nan, np.nan)
+                hits += low <= truth <= high
+            print(f"{question}, rows {rows}, fixed {fixed}: {hits} of {seeds}", flush=True)
+
+
+def _population(log: pl.DataFrame, question: str, seed: int) -> Any:
+    """Return what an audit says of everybody, without any context but one."""
+    protected, output, metric = QUESTIONS[question]
+    report = ft.audit(
+        log, protected=protected, output=output, metrics=metric, contextual=["device"], person="user", seed=seed
+    )
+    return report.attributes[0].population
+
+
 def survey_of(rng: np.random.Generator, n: int, spread: float, gap: float) -> pl.DataFrame:
     """Return a sample drawn with weights that have to do with group and output; the population has a gap."""
     woman = rng.random(n) < 0.4
@@ -182,7 +223,7 @@ def power_runs(first: int, seeds: int) -> None:
 def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("null", "weights", "power"))
+    parser.add_argument("what", choices=("null", "coverage", "weights", "power"))
     parser.add_argument("--seeds", type=int, default=60)
     parser.add_argument("--first", type=int, default=1000)
     given = parser.parse_args()
@@ -190,7 +231,8 @@ def main() -> None:
     if given.what == "null":
         null_runs(given.first, given.seeds, beside=True)
     else:
-        (weighted_runs if given.what == "weights" else power_runs)(given.first, given.seeds)
+        runs = {"coverage": coverage_runs, "weights": weighted_runs, "power": power_runs}
+        runs[given.what](given.first, given.seeds)
 
 
 if __name__ == "__main__":

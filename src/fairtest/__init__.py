@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # a name that is imported as itself is one that type checkers
     from fairtest.model.context import Predicate as Predicate
     from fairtest.model.finding import Finding as Finding
     from fairtest.model.report import Report as Report
+    from fairtest.monitoring.watch import Watch as Watch
     from fairtest.pipeline.calls import audit as audit
     from fairtest.pipeline.calls import explain as explain
     from fairtest.pipeline.calls import report as report
@@ -54,6 +55,7 @@ _NAMES = {
     "fairtest.model.context": ("Context", "Predicate"),
     "fairtest.model.finding": ("Finding",),
     "fairtest.model.report": ("Report",),
+    "fairtest.monitoring.watch": ("Watch",),
     "fairtest.pipeline.calls": ("audit", "explain", "report", "test", "train"),
     "fairtest.pipeline.inspection": ("inspect",),
     "fairtest.types": ("Kind",),

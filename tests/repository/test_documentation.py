@@ -15,8 +15,10 @@ DOCS = ROOT / "docs"
 WRITTEN_BY_TOOLS = {"adaptive.md", "adversary.md", "benchmarks.md", "calibration.md", "commands.md", "searches.md"}
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in DOCS.rglob("*.md") if p.name not in WRITTEN_BY_TOOLS)
 NOT_RUN = {
+    "docs/how-to/alerts.md": 2,
     "docs/how-to/continuous-integration.md": 1,
     "docs/how-to/first-audit.md": 1,
+    "docs/how-to/send-records.md": 4,
     "docs/index.md": 1,
 }
 """How many blocks of a page are not run; each says why."""

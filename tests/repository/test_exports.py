@@ -31,6 +31,7 @@ def test_the_public_names_are_these() -> None:
         "Report",
         "Testing",
         "UsageError",
+        "Watch",
         "Workspace",
         "__version__",
         "audit",

@@ -15,8 +15,11 @@ from fairtest.cli.explain import explain
 from fairtest.cli.helping import traceback_option
 from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
+from fairtest.cli.keep import key, migrate, seal, verify
 from fairtest.cli.profile import errors
 from fairtest.cli.report import report
+from fairtest.cli.serve import serve, worker
+from fairtest.cli.signin import signin
 from fairtest.cli.status import status
 from fairtest.cli.test import test
 
@@ -39,7 +42,9 @@ def cli() -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
-for _command in (demo, inspect, test, discover, errors, init, status, explain, report, completion):
+_AUDITS = (demo, inspect, test, discover, errors, init, status, explain, report)
+_SERVICE = (serve, worker, signin, key, seal, migrate, verify)
+for _command in (*_AUDITS, *_SERVICE, completion):
     cli.add_command(_command)
 
 

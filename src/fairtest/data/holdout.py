@@ -62,7 +62,7 @@ class Holdout:
         share, extra = divmod(n_rows - train, budget)
         self.sizes: tuple[int, ...] = (train, *(share + (i < extra) for i in range(budget)))
         self._n_rows = n_rows
-        self._seed = seed
+        self._seed: int | None = seed  # None: rows are in the order of the sets
         self._bounds: list[tuple[np.uint64, np.uint64]] | None = self._intervals()
 
     @classmethod
@@ -77,6 +77,25 @@ class Holdout:
         whole._n_rows = n_rows
         whole._bounds = None
         return whole
+
+    @classmethod
+    def contiguous(cls, train: int, test: int) -> Holdout:
+        """Return a holdout whose first rows train and whose other rows are the only test set.
+
+        For people who arrive in time: those who came before the others may be looked at freely.
+
+        Examples
+        --------
+        >>> split = Holdout.contiguous(2, 3)
+        >>> split.sizes, split.rows(0).tolist(), split.rows(1).tolist()
+        ((2, 3), [0, 1], [2, 3, 4])
+        """
+        divided = cls.__new__(cls)
+        divided.sizes = (train, test)
+        divided._n_rows = train + test
+        divided._seed = None
+        divided._bounds = divided._intervals()
+        return divided
 
     def rows_in(self, number: int) -> int:
         """Return how many rows a set has: as many as people, unless people have several."""
@@ -109,7 +128,7 @@ class Holdout:
         trains = self._bounds[TRAIN][1]  # the training set has the smallest hashes
         found = [np.empty(0, dtype=np.intp)]
         for begin, end in row_spans(stop - start, BLOCK):
-            hashes = position_hash(start + begin, start + end, self._seed)
+            hashes = self._hash(start + begin, start + end)
             inside = (hashes >= first) & (hashes <= last)
             if number < 0:
                 inside |= hashes <= trains
@@ -134,7 +153,13 @@ class Holdout:
 
     def _hashes(self) -> Iterator[NDArray[np.uint64]]:
         for start, stop in row_spans(self._n_rows, BLOCK):
-            yield position_hash(start, stop, self._seed)
+            yield self._hash(start, stop)
+
+    def _hash(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Return the numbers whose order divides the rows."""
+        if self._seed is None:
+            return np.arange(start, stop, dtype=np.uint64)
+        return position_hash(start, stop, self._seed)
 
 
 class PeopleHoldout(Holdout):
@@ -302,3 +327,18 @@ def product_level(conf: float, budget: int) -> float:
     (0.05, 0.025321)
     """
     return round(float(-np.expm1(np.log(conf) / budget)), 15)
+
+
+def series_weight(number: int) -> float:
+    """Return the share of an error rate that the ``number``-th of a series of test sets without end is tested at.
+
+    All shares together make 1: w_k = 1/log₂(k + 1) − 1/log₂(k + 2). They fall slowly, so that late sets still see much.
+
+    Examples
+    --------
+    >>> [round(series_weight(k), 4) for k in (1, 2, 52)]
+    [0.3691, 0.1309, 0.0008]
+    >>> round(sum(series_weight(k) for k in range(1, 1000)) + 1 / float(np.log2(1001)), 12)
+    1.0
+    """
+    return float(1 / np.log2(number + 1) - 1 / np.log2(number + 2))

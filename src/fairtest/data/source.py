@@ -218,6 +218,46 @@ class DataSource:
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
 
+    @classmethod
+    def divided(cls, train: Any, test: Any, level: float = 0.05, seed: int = 0, **options: Any) -> DataSource:
+        """Return a source whose training set and whose only test set are given, such as people who came in time.
+
+        Parameters
+        ----------
+        train, test
+            Two frames with the same columns. Nobody may be in both.
+        level
+            The level at which the test set is tested: what was spent on earlier sets is the caller's to count.
+        **options
+            As for a source: kinds of columns, ``favourable``, ``reference``, words, ``name``.
+
+        Examples
+        --------
+        >>> earlier, later = {"sex": ["f", "m"] * 30}, {"sex": ["m", "f"] * 20}
+        >>> DataSource.divided(earlier, later, level=0.01)
+        DataSource('data': 100 people; 60 train, 1 test set of 40; 1 left)
+        """
+        import polars as pl
+
+        named = options.get("person"), options.get("weights")
+        check_one_row_a_person("DataSource.divided", *named, "one row for each person, such as the first")
+        first, second = pl.DataFrame(train), pl.DataFrame(test)
+        if first.columns != second.columns:
+            raise InputError(
+                f"The training set and the test set must have the same columns. The first has {first.columns}, the "
+                f"second {second.columns}."
+            )
+        if min(first.height, second.height) < FEWEST:
+            raise InputError(
+                f"Every set needs at least {FEWEST} people. There are {first.height:,} to train and {second.height:,} "
+                "to test."
+            )
+        people = pl.concat([first, second], how="vertical_relaxed")
+        source = cls(people, 1, 1 - _inside("level", level), first.height / people.height, seed, **options)
+        source.holdout = Holdout.contiguous(first.height, second.height)
+        source.budget.mark_shown()  # what was seen of the first may have made the question: only the second tests it
+        return source
+
     @property
     def n_people(self) -> int:
         """How many people there are: as many as rows, unless people have several."""

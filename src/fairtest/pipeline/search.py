@@ -15,7 +15,7 @@ from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster
 from fairtest.exceptions import InputError
-from fairtest.model.context import Context
+from fairtest.model.context import Context, Op
 from fairtest.model.found import Found
 from fairtest.model.plans import TrainingPlan, TrainingRun
 from fairtest.progress import silent
@@ -29,6 +29,8 @@ from fairtest.search.tree import LookedAt, grow
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairtest.data.axes import Axis
     from fairtest.data.source import DataSource
     from fairtest.data.summaries import Summary
@@ -112,6 +114,42 @@ def known_contexts(
         z = Strength(question.metric, "bound").evidence(_training_summary(source, question, contexts, outputs)).z
         evidence, sign = weights_and_signs(known_deviates(z), z, question.metric)
     return Found(contexts, (-1,) * len(contexts), 0, evidence, sign, outputs=outputs, strongest=strongest)
+
+
+def with_followed(source: DataSource, question: Question, found: Found, contexts: Iterable[Context]) -> Found:
+    """Return what a search found with contexts that are followed from earlier runs, each once.
+
+    Contexts that this data cannot have are left out: of a column that is no contextual one, or a value nobody has.
+    """
+    if question.labels is not None:  # which label a context goes with would have to be followed too
+        return found
+    known = set(found.contexts)
+    new = tuple(dict.fromkeys(c for c in contexts if c not in known and _can_be_asked(source, question, c)))
+    if not new:
+        return found
+    more = known_contexts(source, question, new)
+    return Found(
+        found.contexts + more.contexts,
+        found.parents + more.parents,
+        found.looked_at,
+        np.concatenate([found.evidence, more.evidence]),
+        np.concatenate([found.sign, more.sign]),
+        guided=found.guided,
+        notes=found.notes,
+        strongest=found.strongest,
+        rare=found.rare,
+    )
+
+
+def _can_be_asked(source: DataSource, question: Question, context: Context) -> bool:
+    for predicate in context.predicates:
+        if predicate.column not in question.contextual:
+            return False
+        values = predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
+        column = source.table[predicate.column]
+        if predicate.op in {Op.IS, Op.IN} and any(column.find_level(v) is None for v in values if v is not None):
+            return False
+    return bool(len(context))
 
 
 def stratum_evidence(source: DataSource, question: Question, found: Found) -> FloatArray:

@@ -111,7 +111,7 @@ class LedgerBudget(Budget):
 
     def keep(self, number: int, answers: Iterable[Answered]) -> None:
         """Store the reports of what a test set answered, which spends it: all in one transaction."""
-        reports = [self._to_store(answered) for answered in answers]
+        reports = [pack_report(answered, self._declared, self._caller.command) for answered in answers]
         run = Run(number, self._drawn[number], now(), _storable(self._caller.command), __version__)
         self._ledger.spend(run, reports)
         del self._drawn[number]
@@ -141,26 +141,28 @@ class LedgerBudget(Budget):
                     return number
         return None
 
-    def _to_store(self, answered: Answered) -> StoredReport:
-        report = replace(answered.report, repeat=self._caller.command)
-        by = ", ".join(answered.explained_by)
-        headline = Headline(report.kind, _storable(answered.title), _storable(by), report.significant, report.reported)
-        return StoredReport(
-            headline,
-            pack_question(answered, self._declared),
-            pack(answered.prior),
-            pack(report),
-            report.to_json(),
-            report.to_text(),
-            report.to_html(),
-        )
-
     def _exhausted(self) -> BudgetExhausted:
         return BudgetExhausted(
             f"The budget of the workspace {str(self._folder)!r} is exhausted: {self.all_sets} been spent. What "
             f"they answered can be shown again (fairtest report {shlex.quote(str(self._folder))}); a new question "
             "needs new people."
         )
+
+
+def pack_report(answered: Answered, declared: Mapping[str, Any], command: str = "") -> StoredReport:
+    """Return a finished report as it is stored and shown; ``declared`` is what was said about columns."""
+    report = replace(answered.report, repeat=command)
+    by = ", ".join(answered.explained_by)
+    headline = Headline(report.kind, _storable(answered.title), _storable(by), report.significant, report.reported)
+    return StoredReport(
+        headline,
+        pack_question(answered, dict(declared)),
+        pack(answered.prior),
+        pack(report),
+        report.to_json(),
+        report.to_text(),
+        report.to_html(),
+    )
 
 
 def now() -> str:

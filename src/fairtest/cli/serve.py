@@ -1,0 +1,86 @@
+"""``fairtest serve`` and ``fairtest worker``: the monitoring service."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from fairtest.cli.helping import Option, command, section
+from fairtest.cli.service_options import ALERTS, STORE, needing_the_service, read_settings
+
+LISTEN = section(
+    "Listen",
+    Option(
+        "--host ADDRESS",
+        "The address to listen on; others than this machine reach it only with a key and TLS.",
+        essential=True,
+        default="127.0.0.1",
+        show_default=True,
+        envvar="FAIRTEST_HOST",
+    ),
+    Option(
+        "--port NUMBER",
+        "The port; 0 takes a free one.",
+        essential=True,
+        type=click.IntRange(0, 65535),
+        default=8000,
+        show_default=True,
+        envvar="FAIRTEST_PORT",
+    ),
+    Option("--behind-proxy", "A proxy in front adds TLS; its headers about clients are believed.", is_flag=True),
+    Option("--tls-cert FILE", "The certificate to speak TLS with.", default="", envvar="FAIRTEST_TLS_CERT"),
+    Option("--tls-key FILE", "The key of the certificate.", default="", envvar="FAIRTEST_TLS_KEY"),
+)
+WORK = section(
+    "Work",
+    Option(
+        "--workers NUMBER",
+        "How many processes seal, erase and run monitors.",
+        type=click.IntRange(0, 64),
+        default=1,
+        show_default=True,
+        envvar="FAIRTEST_WORKERS",
+    ),
+)
+
+
+@command(LISTEN, STORE, WORK, ALERTS)
+def serve(workers: int, **options: Any) -> None:
+    """Run the monitoring service: it takes records over HTTP, keeps them, and runs monitors.
+
+    Needs fairtest[service]. Everything is in one folder unless a database is named. Stop it with Ctrl-C or SIGTERM:
+    what was taken is stored.
+
+    Examples
+    --------
+      fairtest key new --project loans --scope ingest --scope read --scope manage
+      fairtest serve --data /var/lib/fairtest
+      fairtest serve --host 0.0.0.0 --behind-proxy --database postgresql://fairtest@db/fairtest
+    """
+    with needing_the_service():
+        from fairtest.service.operate.starting import Listening
+        from fairtest.service.operate.supervisor import serve as run
+
+        names = ("host", "port", "behind_proxy", "tls_cert", "tls_key")
+        listening = Listening(**{name: options[name] for name in names})
+        run(read_settings(options), listening, workers, lambda words: click.echo(words, err=True))
+
+
+@command(STORE, ALERTS)
+def worker(**options: Any) -> None:
+    """Run a worker alone, on any machine that reaches the database: it seals, erases and runs monitors.
+
+    The folder must have the secret.key of the service.
+
+    Examples
+    --------
+      fairtest worker --database postgresql://fairtest@db/fairtest
+    """
+    with needing_the_service():
+        from fairtest.service.operate.child import run_worker
+
+        click.echo("the worker has started", err=True)
+        sys.stderr.flush()
+        run_worker(read_settings(options))

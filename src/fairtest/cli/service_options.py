@@ -1,0 +1,79 @@
+"""Options of the commands of the service, and the message where its libraries are missing."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairtest.cli.helping import Option, section
+from fairtest.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairtest.service.settings import Settings
+
+STORE = section(
+    "Store",
+    Option(
+        "--data DIR",
+        "The folder of the secret, and of the database and segments unless they are elsewhere.",
+        essential=True,
+        default="fairtest-data",
+        show_default=True,
+        envvar="FAIRTEST_DATA",
+    ),
+    Option(
+        "--database URL",
+        "postgresql://USER@HOST/NAME, or sqlite:///FILE. Default: a SQLite file in the folder.",
+        essential=True,
+        default="",
+        envvar="FAIRTEST_DATABASE",
+    ),
+    Option(
+        "--segments WHERE",
+        "'database' or a folder. Default: a folder with SQLite, the database with PostgreSQL.",
+        default="",
+        envvar="FAIRTEST_SEGMENTS",
+    ),
+)
+
+ALERTS = section(
+    "Alerts",
+    Option(
+        "--allow-private NETWORK",
+        "A network that webhooks may reach although it is not public, such as 10.1.0.0/16; repeat for several.",
+        multiple=True,
+        envvar="FAIRTEST_ALLOW_PRIVATE",
+    ),
+    Option(
+        "--public-url URL",
+        "How people reach the service, for links in alerts. The mail server is in FAIRTEST_SMTP.",
+        default="",
+        envvar="FAIRTEST_PUBLIC_URL",
+    ),
+)
+
+
+def read_settings(options: Mapping[str, Any]) -> Settings:
+    """Return the settings that options name."""
+    from fairtest.service.settings import Settings
+
+    alerts = {"allow_private": tuple(options.get("allow_private", ())), "public_url": options.get("public_url", "")}
+    settings = Settings(Path(options["data"]), options["database"], options["segments"], **alerts)
+    _ = settings.alerts  # what is wrong with them is said now, and not when the first alert is due
+    return settings
+
+
+@contextmanager
+def needing_the_service() -> Iterator[None]:
+    """Say what to install where a library of the service is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("fairtest"):
+            raise
+        raise InputError(
+            f"This needs the service, and {error.name!r} is not installed: pip install 'fairtest[service]'."
+        ) from None

@@ -1,0 +1,1 @@
+"""The monitoring service: FairTest beside a running application. Needs ``fairtest[service]``."""

@@ -1,0 +1,1 @@
+"""Keys, scopes and the secret of the service."""

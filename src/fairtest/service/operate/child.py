@@ -1,0 +1,72 @@
+"""The processes that ``fairtest serve`` starts: ``python -m fairtest.service.operate.child api|worker``.
+
+What they need to know comes by standard input. When the supervisor is gone, that ends, and so do they.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from fairtest.service.operate.starting import from_text
+from fairtest.service.service import Service
+
+if TYPE_CHECKING:
+    from fairtest.service.operate.starting import Listening
+    from fairtest.service.settings import Settings
+
+
+def run_api(settings: Settings, listening: Listening, socket: int) -> None:
+    """Answer requests on a socket that is open already, until told to stop."""
+    import uvicorn
+
+    from fairtest.service.api.app import create_app
+
+    with Service(settings, writes=True) as service:
+        config = uvicorn.Config(
+            create_app(service),
+            fd=socket,
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=listening.behind_proxy,
+            forwarded_allow_ips="*" if listening.behind_proxy else None,
+            ssl_certfile=listening.tls_cert or None,
+            ssl_keyfile=listening.tls_key or None,
+            timeout_graceful_shutdown=15,
+            backlog=2048,
+        )
+        uvicorn.Server(config).run()
+
+
+def run_worker(settings: Settings) -> None:
+    """Do what is due, until told to stop."""
+    from fairtest.service.work.worker import work_until
+
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    signal.signal(signal.SIGINT, lambda *_: stopping.set())
+    with Service(settings) as service:
+        work_until(service, stopping)
+
+
+def main() -> None:
+    """Run what the first argument names."""
+    settings, listening = from_text(sys.stdin.readline())
+    threading.Thread(target=_end_with_supervisor, daemon=True).start()
+    if sys.argv[1] == "api":
+        run_api(settings, listening, int(sys.argv[2]))
+    else:
+        run_worker(settings)
+
+
+def _end_with_supervisor() -> None:
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

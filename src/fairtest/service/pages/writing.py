@@ -1,0 +1,132 @@
+"""The templates of the pages, and the words they write numbers and moments with."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from fairtest.numbers import count, fixed, rate
+from fairtest.reporting.figures.palette import PALETTE
+from fairtest.service.pages import drawings
+from fairtest.version import __version__
+
+STATIC = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"}
+
+
+def fill_page(template: str, **values: Any) -> str:
+    """Return a page with its values filled in; text among them is escaped."""
+    return _templates().get_template(template).render(values)
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """Return a file that pages load; the colours of the style sheet are those of reports."""
+    text = files("fairtest.service.pages").joinpath("static", name).read_text("utf-8")
+    if name == "style.css":
+        colours = "".join(f"  --{each}: light-dark({light}, {dark});\n" for each, (light, dark) in PALETTE.items())
+        text = f":root {{\n  color-scheme: light dark;\n{colours}}}\n{text}"
+    return text.encode()
+
+
+def static_address(name: str) -> str:
+    """Return the address of a file; it changes with the file, so that browsers may keep it for ever."""
+    return f"/pages/{hashlib.sha256(static_file(name)).hexdigest()[:12]}/{name}"
+
+
+def day(seconds: float | None) -> str:
+    """Return a day.
+
+    Examples
+    --------
+    >>> day(0.0), moment(86399.0), day(None)
+    ('1 Jan 1970', '1 Jan 1970, 23:59 UTC', '–')
+    """
+    if seconds is None:
+        return "–"
+    when = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return f"{when.day} {when:%b %Y}"
+
+
+def moment(seconds: float | None) -> str:
+    """Return a moment, to the minute."""
+    if seconds is None:
+        return "–"
+    return f"{day(seconds)}, {dt.datetime.fromtimestamp(seconds, dt.UTC):%H:%M} UTC"
+
+
+def short_moment(seconds: float) -> str:
+    """Return a moment near to now, without the year.
+
+    Examples
+    --------
+    >>> short_moment(0.0)
+    '1 Jan, 00:00'
+    """
+    when = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return f"{when.day} {when:%b, %H:%M}"
+
+
+def iso(seconds: float) -> str:
+    """Return a moment as programs read it."""
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat(timespec="seconds")
+
+
+def effect(value: float | None) -> str:
+    """Return an effect with three decimals."""
+    return "–" if value is None else fixed(value, 3)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return an interval, with the digits of its effect."""
+    return "–" if low is None or high is None else f"[{fixed(low, 3)}, {fixed(high, 3)}]"
+
+
+def number_of(many: int, one: str, several: str = "") -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "finding"), number_of(0, "finding"), number_of(2, "entry", "entries")
+    ('1 finding', 'no findings', '2 entries')
+    """
+    noun = one if many == 1 else several or f"{one}s"
+    return f"{count(many) if many else 'no'} {noun}"
+
+
+def size(many: int) -> str:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> size(950), size(12_500_000)
+    ('950 B', '12.5 MB')
+    """
+    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if many >= step:
+            return f"{many / step:,.1f} {unit}"
+    return f"{many} B"
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("fairtest.service.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    functions = (count, rate, day, moment, short_moment, iso, effect, interval, number_of, size, static_address)
+    made.globals |= {function.__name__: function for function in functions}
+    made.globals |= {
+        "draw_bars": drawings.draw_bars,
+        "draw_trend": drawings.draw_trend,
+        "draw_marks": drawings.draw_marks,
+    }
+    made.globals |= {"version": __version__}
+    return made

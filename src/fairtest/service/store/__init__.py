@@ -1,0 +1,1 @@
+"""What lasts: tables, the log of batches, segments, erasure, and the transactions that change them."""

@@ -1,0 +1,160 @@
+"""The two databases: SQLite beside the service, or PostgreSQL.
+
+A transaction that writes begins with BEGIN IMMEDIATE on SQLite, so that whoever reads first and writes then cannot
+find that somebody else wrote in between.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from fairtest.exceptions import InputError
+from fairtest.service.errors import BadRequest, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Connection, Engine, Table
+    from sqlalchemy.engine import URL
+
+WAIT = 30.0
+"""Seconds that a transaction waits for a lock before the request fails."""
+POOL = 10
+"""Connections that a process keeps to PostgreSQL; twice as many at most."""
+IMMEDIATE = "fairtest_immediate"
+
+
+class Database:
+    """Connections to the store.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///path/to/file`` or ``postgresql://user@host/name``.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = _checked_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgresql_engine(self.url)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection to read from; keep it as short as the reading needs."""
+        with _telling_outages(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection whose changes are all stored when the block ends, or none if it raises."""
+        with _telling_outages(), self.engine.connect() as plain:
+            connection = plain.execution_options(**{IMMEDIATE: True})
+            with connection.begin():
+                yield connection
+
+    def now(self, connection: Connection) -> float:
+        """Return the time that decides leases: on PostgreSQL that of the server, which all machines share."""
+        if self.is_sqlite:
+            return time.time()
+        return float(connection.scalar(select(func.extract("epoch", func.clock_timestamp()))) or 0)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def insert_new(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
+    """Insert rows that are not there yet; return how many were new."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    new = 0
+    for row in rows:
+        inserting = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(table.c.id)
+        new += len(connection.execute(inserting).all())
+    return new
+
+
+def _checked_url(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        name = parsed.get_backend_name()
+    except ArgumentError:
+        name = ""
+    if name == "sqlite" and parsed.database:
+        return parsed.set(drivername="sqlite+pysqlite")
+    if name == "postgresql":
+        return parsed.set(drivername="postgresql+psycopg")
+    shown = url if "@" not in url else "…@" + url.rpartition("@")[2]  # no password in a message
+    raise InputError(f"The database must be sqlite:///FILE or postgresql://USER@HOST/NAME. Got {shown!r} instead.")
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver begins no transaction of its own
+        journal = "WAL" if may_use_wal(sqlite3.sqlite_version_info) else "TRUNCATE"
+        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {setting}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(IMMEDIATE)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    return create_engine(
+        url,
+        pool_size=POOL,
+        max_overflow=POOL,
+        pool_timeout=WAIT,
+        pool_recycle=900,
+        connect_args={"connect_timeout": 5, "options": f"-c lock_timeout={int(WAIT * 1000)}"},
+    )
+
+
+def may_use_wal(version: tuple[int, ...]) -> bool:
+    """Return whether this SQLite may keep a write-ahead log while several connections write.
+
+    Before 3.51.3 (and the repaired 3.50.7 and 3.44.6), resetting the log could corrupt the file (sqlite.org/wal.html).
+
+    Examples
+    --------
+    >>> [may_use_wal(v) for v in ((3, 40, 1), (3, 44, 6), (3, 45, 0), (3, 50, 7), (3, 51, 2), (3, 51, 3))]
+    [False, True, False, True, False, True]
+    """
+    if version >= (3, 51, 3):
+        return True
+    return any(version[:2] == repaired[:2] and version >= repaired for repaired in ((3, 50, 7), (3, 44, 6)))
+
+
+@contextmanager
+def _telling_outages() -> Iterator[None]:
+    """Turn errors that mean "not now" into one that says so: nothing was stored."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise StoreUnavailable(f"The database does not answer: {_first_line(error)}") from error
+    except DataError as error:  # PostgreSQL's text has no NUL, and its numbers are smaller than Python's
+        raise BadRequest(f"A value cannot be looked for or stored: {_first_line(error)}") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise StoreUnavailable("The connection to the database was lost.") from error
+        raise
+
+
+def _first_line(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    return (str(cause).splitlines() or [type(cause).__name__])[0]

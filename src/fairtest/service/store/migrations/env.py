@@ -1,0 +1,17 @@
+"""Run by Alembic: migrates over the connection that :mod:`fairtest.service.store.migrate` holds the lock on."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from fairtest.service.store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,  # SQLite changes a table by making it again
+    transactional_ddl=True,
+    transaction_per_migration=False,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,188 @@
+"""One run in a process of its own: ``python -m fairtest.service.work.audit``, so that its memory goes back.
+
+It reads the people, searches, tests, and writes what it found to its standard output; nobody else sees it. Whether it
+counts is decided by the worker that started it, in the transaction that spends.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from dataclasses import asdict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from fairtest.data.holdout import series_weight
+from fairtest.data.source import DataSource
+from fairtest.investigations.discovery import Discovery
+from fairtest.investigations.error_profiling import ErrorProfiling
+from fairtest.investigations.testing import Testing
+from fairtest.pipeline.periodic import put_under_budget, run_question
+from fairtest.service.operate.starting import from_text
+from fairtest.service.service import Service
+from fairtest.service.store.monitors import load_monitor
+from fairtest.service.store.runs import Measured, spent_sets
+from fairtest.service.store.tables import finding
+from fairtest.service.work.people import SLOT, choose_people, with_slots
+from fairtest.workspace.budget import pack_report
+from fairtest.workspace.codec import pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from fairtest.investigations.base import Investigation
+    from fairtest.model.context import Context
+    from fairtest.model.results import Results
+    from fairtest.service.store.monitors import Monitor
+    from fairtest.service.work.people import Chosen
+
+KINDS: dict[str, type[Investigation]] = {
+    "testing": Testing, "discovery": Discovery, "error_profiling": ErrorProfiling,
+}  # fmt: skip
+ROLES = ("contextual", "explanatory", "exclude", "metrics", "ground_truth", "error", "notion", "top_k", "separator")
+DECLARED = ("categorical", "numeric", "ordered", "favourable", "reference", "labels", "people", "outcome")
+TRAINING, TESTING = ("max_depth", "min_size"), ("tolerance", "correction")
+YEAR = 365.0 * 86400.0
+
+
+def audit(service: Service, project: str, monitor_id: str, version: int) -> dict[str, Any]:
+    """Return what the next run of a monitor answers, or how many people are missing for it."""
+    with service.database.reading() as connection:
+        now = service.database.now(connection)
+        monitor = load_monitor(connection, project, monitor_id, version)
+        rate = monitor.question["error_rate"]
+        started = monitor.created + YEAR * int((now - monitor.created) // YEAR) if rate["over"] == "year" else 0.0
+        spent_in_period = spent_sets(connection, project, monitor.id, started)[0]
+    chosen = choose_people(service, monitor, now)
+    weight = series_weight(spent_in_period + 1)
+    level = rate["level"] * weight
+    left = 1 - sum(series_weight(k + 1) for k in range(spent_in_period + 1))
+    detail = {
+        "set": chosen.before + 1, "weight": weight, "level": level, "over": rate["over"], "left": rate["level"] * left,
+        "train": chosen.train.height, "test": chosen.test.height, "waiting_for_truth": chosen.waiting,
+        "to_go": chosen.to_go,
+    }  # fmt: skip
+    if chosen.to_go:
+        return {"skipped": True, "detail": detail}
+    reports, measures = _answer(service, monitor, chosen, level, detail)
+    return {
+        "skipped": False, "detail": detail, "lo": chosen.lo, "hi": chosen.hi, "before": chosen.before, "level": level,
+        "people": chosen.test.height, "hashes": chosen.hashes.hex(), "reports": reports,
+        "measures": [asdict(each) for each in measures],
+    }  # fmt: skip
+
+
+def _answer(
+    service: Service, monitor: Monitor, chosen: Chosen, level: float, detail: dict[str, Any]
+) -> tuple[list[dict[str, str]], list[Measured]]:
+    question = monitor.question
+    train, test, several = with_slots(chosen.train, chosen.test)
+    roles = _given(question, ROLES)
+    if several:
+        roles["explanatory"] = [*roles.get("explanatory", ()), SLOT]
+    declared = _given(question, DECLARED)
+    columns = [name for name in _columns(service, monitor, train) if name not in question.get("leave_out", ())]
+    columns += [SLOT] if several else []
+    source = DataSource.divided(
+        train.select(columns), test.select(columns), level, question.get("seed", 0), name=monitor.name, **declared
+    )
+    budget = put_under_budget(source)
+    protected = [names if isinstance(names, str) else tuple(names) for names in question["protected"]]
+    investigation = KINDS[question["kind"]](source, protected, question["output"], **roles)
+    training, testing = (_given(question, names) for names in (TRAINING, TESTING))
+    followed = followed_contexts(service, monitor)
+    results = run_question(investigation, training, testing, followed, [_level_note(detail)])
+    stored = [pack_report(answered, declared) for answered in budget.answers]
+    reports = [
+        {
+            "headline": json.dumps(asdict(each.headline)), "question": each.question, "prior": each.prior,
+            "document": each.document, "json": each.json, "text": each.text, "html": each.html,
+        }
+        for each in stored
+    ]  # fmt: skip
+    return reports, list(_measures(results))
+
+
+def _given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: question[name] for name in names if question.get(name) is not None}
+
+
+def _columns(service: Service, monitor: Monitor, frame: pl.DataFrame) -> list[str]:
+    """Return the columns of the stream that an audit sees: no ids, and no moments."""
+    from fairtest.service.store.streams import load_stream
+
+    with service.database.reading() as connection:
+        declaration = load_stream(connection, monitor.project, monitor.stream).declaration
+    own = {declaration.record_id, declaration.person}
+    return [c.name for c in declaration.columns if c.name not in own and c.kind != "time" and c.name in frame.columns]
+
+
+def _level_note(detail: dict[str, Any]) -> str:
+    over = "its life" if detail["over"] == "life" else "the year"
+    return (
+        f"This is test set {detail['set']:,} of the monitor, people who came since the last one. It is tested at the "
+        f"level {detail['level']:.3g}, its share of the error rate over {over}; {detail['left']:.3g} is left for all "
+        "later sets together."
+    )
+
+
+def followed_contexts(service: Service, monitor: Monitor) -> list[Context]:
+    """Return the contexts of findings that are open, to be tested again."""
+    from sqlalchemy import select
+
+    own = (finding.c.project == monitor.project) & (finding.c.monitor == monitor.id) & (finding.c.state != "closed")
+    with service.database.reading() as connection:
+        bodies = connection.scalars(select(finding.c.body).where(own)).all()
+    return list({unpack(json.loads(body)["context"]): None for body in bodies})
+
+
+def _measures(results: Results) -> Iterator[Measured]:
+    """Give the numbers of every context that is listed: those reported, and others that were tested."""
+    for attribute in results.attributes:
+        protected, output = attribute.population.protected, attribute.population.output
+        seen = set()
+        for each in (attribute.population, *attribute.findings, *attribute.labels):
+            about = each.label or each.output
+            fingerprint = _fingerprint(each.protected, about, each.context)
+            if fingerprint in seen:
+                continue
+            seen.add(fingerprint)
+            low, high = each.interval if each.interval is not None else (None, None)
+            body = {
+                "protected": each.protected, "output": about, "context": pack(each.context), "words": str(each.context),
+                "metric": each.metric, "sentence": each.sentence,
+            }  # fmt: skip
+            verdict = "reported" if each.significant else "not confirmed"
+            yield Measured(fingerprint, body, each.effect, low, high, each.size, each.p_value, verdict)
+        for other in attribute.others:
+            fingerprint = _fingerprint(protected, output, other.context)
+            if other.effect is None or fingerprint in seen:
+                continue
+            low, high = other.interval if other.interval is not None else (None, None)
+            verdict = "significant" if other.significant else "not confirmed"
+            yield Measured(fingerprint, {}, other.effect, low, high, other.size, other.p_value, verdict)
+
+
+def _fingerprint(protected: str, output: str, context: Context) -> str:
+    predicates = sorted(map(str, context.predicates))
+    return sha256(json.dumps([protected, output, predicates]).encode()).hexdigest()
+
+
+def main() -> None:
+    """Read what to do from standard input, and write what came out to standard output."""
+    given = json.loads(sys.stdin.readline())
+    settings, _ = from_text(given["knows"])
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # nothing else may get between
+    with warnings.catch_warnings(), Service(settings) as service:
+        warnings.simplefilter("ignore")
+        answer = audit(service, given["project"], given["monitor"], given["version"])
+    json.dump(answer, answers)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

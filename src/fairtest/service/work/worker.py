@@ -1,0 +1,49 @@
+"""The loop of a worker: plan what is due, do it, rest when there is nothing."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from fairtest.service.alerts.postman import deliver_alerts
+from fairtest.service.errors import StoreUnavailable
+from fairtest.service.work.jobs import do_job, plan_jobs
+from fairtest.service.work.runs import do_run
+from fairtest.service.work.schedule import plan_runs
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
+    from fairtest.service.service import Service
+
+REST = 1.0
+"""Seconds between two looks when nothing is due."""
+log = logging.getLogger("fairtest.worker")
+
+STEPS: tuple[tuple[Callable[[Service], object], ...], tuple[Callable[[Service], bool], ...]] = (
+    (plan_jobs, plan_runs),
+    (do_job, do_run, deliver_alerts),
+)
+"""What plans and what does; each returns whether it did something. To add a kind of work, add its two functions."""
+
+
+def work_until(service: Service, stopping: threading.Event, rest: float = REST) -> None:
+    """Work until told to stop."""
+    while not stopping.is_set():
+        if not work_once(service):
+            stopping.wait(rest)
+
+
+def work_once(service: Service) -> bool:
+    """Plan, then do one piece of each kind of work; return whether anything was done."""
+    planning, doing = STEPS
+    did = False
+    for step in (*planning, *doing):
+        try:
+            did |= bool(step(service)) and step in doing
+        except StoreUnavailable as error:
+            log.warning("the database does not answer: %s", error)
+        except Exception:  # one piece of work that fails must not end the worker; its row says why
+            log.exception("a piece of work failed")
+    return did
