@@ -147,4 +147,4 @@ def under_design(usual: Procedure) -> Procedure:
         few = notes_where((FEW, batch.worth.df < FEW_PEOPLE))
         return [(*a, *b) for a, b in zip(usual.notes(batch), few, strict=True)]
 
-    return Procedure(test, bounds, None, notes, cautious=usual.cautious)
+    return Procedure(test, bounds, None, notes, cautious=usual.cautious, bootstraps=usual.bootstraps)
