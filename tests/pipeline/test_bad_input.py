@@ -305,7 +305,7 @@ def test_an_investigation_needs_a_source_a_name_and_a_protected_attribute(source
     refused(lambda: ft.Testing(people(), "gender", "hired"), "DataSource", "dict")
     refused(lambda: ft.Testing(source, "gender", ["hired"]), "'output'", "['hired']")
     refused(lambda: ft.Testing(source, [], "hired"), "'protected'")
-    refused(lambda: ft.Testing(source, [("gender", 3)], "hired"), "'protected'", "3")
+    refused(lambda: ft.Testing(source, [("gender", 3.5)], "hired"), "'protected'", "3.5")
 
 
 def test_a_batch_must_hold_investigations(source):
