@@ -6,8 +6,9 @@ import datetime as dt
 import math
 
 from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.described_data import ColumnNote, DataInfo
 from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Stratum
-from fairtest.model.report import AttributeReport, ColumnNote, DataInfo, Report, Settings
+from fairtest.model.report import AttributeReport, Report, Settings
 
 HOSTILE = "<script>alert('x')</script>"
 INF = math.inf

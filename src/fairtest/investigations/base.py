@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtest.data.variables import Variable
-    from fairtest.model.report import ColumnNote, ErrorNote, LabelSettings
+    from fairtest.model.described_data import ColumnNote
+    from fairtest.model.report import ErrorNote, LabelSettings
     from fairtest.model.results import Results, Training
 
     Metrics: TypeAlias = Mapping[str | tuple[str, ...], str | Metric] | str | Metric | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtest.data.axes import MOST_LEVELS
-from fairtest.model.report import ColumnNote
+from fairtest.model.described_data import ColumnNote
 from fairtest.types import Kind
 
 if TYPE_CHECKING:

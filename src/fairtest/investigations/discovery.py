@@ -11,8 +11,9 @@ from fairtest.data.variables import Part, Variable
 from fairtest.exceptions import InputError, in_python
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.question import Question
+from fairtest.model.described_data import ColumnNote
 from fairtest.model.plans import check_whole
-from fairtest.model.report import ColumnNote, LabelSettings
+from fairtest.model.report import LabelSettings
 from fairtest.types import Kind, SummaryKind
 
 if TYPE_CHECKING:

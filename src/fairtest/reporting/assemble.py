@@ -12,10 +12,9 @@ import scipy
 from fairtest.investigations.column_notes import strata_names
 from fairtest.investigations.testing import Testing
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
+from fairtest.model.described_data import DataInfo, DesignInfo
 from fairtest.model.report import (
     AttributeReport,
-    DataInfo,
-    DesignInfo,
     Report,
     Settings,
 )

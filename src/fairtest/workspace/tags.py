@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairtest.model.comparison import Comparison, GroupGap
 from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.described_data import ColumnNote, DataInfo, DesignInfo
 from fairtest.model.error_rates import GroupErrors
 from fairtest.model.finding import (
     CountTable,
@@ -28,9 +29,6 @@ from fairtest.model.names import Names, OutcomeWords
 from fairtest.model.plans import TestingPlan, TrainingPlan
 from fairtest.model.report import (
     AttributeReport,
-    ColumnNote,
-    DataInfo,
-    DesignInfo,
     ErrorNote,
     LabelSettings,
     Report,

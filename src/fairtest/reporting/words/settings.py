@@ -12,7 +12,8 @@ from fairtest.reporting.words.titles import metric_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtest.model.report import AttributeReport, ColumnNote, LabelSettings, Report, Settings
+    from fairtest.model.described_data import ColumnNote
+    from fairtest.model.report import AttributeReport, LabelSettings, Report, Settings
 
 
 def settings_lines(report: Report) -> Iterator[tuple[str, str]]:

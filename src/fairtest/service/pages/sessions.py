@@ -125,9 +125,9 @@ def form_token(secret: Secret, visitor: Visitor) -> str:
 
 
 def check_form(secret: Secret, visitor: Visitor, given: str) -> None:
-    """Raise unless a form came from a page of this session."""
+    """Raise unless a form came from a page that was signed in to."""
     if not hmac.compare_digest(form_token(secret, visitor).encode(), given.encode()):
-        raise Refused("The form did not come from a page of this session. Go back, reload the page and try again.")
+        raise Refused("The form did not come from a page of the same sign-in. Go back, reload the page and try again.")
 
 
 def _add(connection: Connection, token: str, key_id: str, purpose: str, now: float, expires: float) -> None:
