@@ -233,7 +233,9 @@ class Describer:
     def _bins(self, i: int) -> tuple[str, ...]:
         """Say in how many bins of a number people are compared, and what half as many would have said.
 
-        What differs within bins falls to less than half with twice as many: the step to the estimate bounds the rest.
+        What differs within bins falls to a quarter with twice as many where everything is smooth within them, so that
+        the step to the estimate is larger than what is left. Where both attribute and output swing within a bin it
+        does not, and no number here tells.
         """
         v, finer, metric = self._validated, self._validated.asked.finer, self._question.metric
         if finer is None or metric.summary is SummaryKind.ROWS or np.isnan(v.contexts.effect[i]):
@@ -247,7 +249,7 @@ class Describer:
         here, there = (metric.scale.given(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
         return (
             f"Compared within {bins}: {here}; with half as many, {there}. What still differs within the bins is likely "
-            "to count for less than that step.",
+            "to count for less than that step, unless attribute and output both swing up and down within a bin.",
         )
 
     def _left_out_strata(self, i: int) -> tuple[str, ...]:
