@@ -19,16 +19,17 @@ from fairtest.metrics.procedure import Procedure, notes_where
 from fairtest.statistics.numerics.rules import clip_p, per_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairtest.data.design import Design
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Rows
     from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Notes
+    from fairtest.metrics.registry import Metric
     from fairtest.statistics.design import Effective
     from fairtest.statistics.numerics.rules import Alpha, Bounds
-    from fairtest.statistics.weighted_tables import WeightTables
+    from fairtest.statistics.weighted_tables import EffectiveTables, WeightTables
     from fairtest.types import BoolArray, FloatArray
 
 HOPE = 50.0
@@ -63,28 +64,40 @@ def weigh(
         df=np.maximum(mass * share - 1, 1.0),
         p=np.full(len(batch), np.nan),
     )
-    scale = np.ones(len(batch))
     if count_weights is not None and batch.metric.effective_in_tables is not None:
-        tables = count_weights()
-        found_in = batch.metric.effective_in_tables(tables)
-        worth.people[:] = worth.rows[:] = np.rint(tables.people)
-        worth.df[:] = found_in.df
-        unknown = np.isnan(found_in.size)
-        worth.p[:] = np.where(unknown, 1.0, found_in.p)
-        scale = np.where(unknown | (mass <= 0), 1.0, found_in.size / np.maximum(mass * share, 1e-300))
-        return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
-    measure = batch.metric.effective
-    assert measure is not None, "other metrics are refused before anything is spent"
-    for i, rows in zip(*_to_look_at(batch, design, mass, order), strict=True):
+        scale = _weigh_tables(batch.metric.effective_in_tables, count_weights(), worth, mass * share)
+    else:
+        at, people_of_each = _to_look_at(batch, design, mass, order)
+        scale = _weigh_rows(batch.metric, zip(at, people_of_each, strict=True), worth, mass * share)
+    return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
+
+
+def _weigh_tables(
+    measure: Callable[[WeightTables], EffectiveTables], tables: WeightTables, worth: Worth, counted: FloatArray
+) -> FloatArray:
+    """Fill in what rows are worth from tables of weights; return how many times as much that is as was ``counted``."""
+    found = measure(tables)
+    unknown = np.isnan(found.size)
+    worth.people[:] = worth.rows[:] = np.rint(tables.people)
+    worth.df[:] = found.df
+    worth.p[:] = np.where(unknown, 1.0, found.p)
+    return np.where(unknown | (counted <= 0), 1.0, found.size / np.maximum(counted, 1e-300))
+
+
+def _weigh_rows(metric: Metric, each: Iterable[tuple[int, Rows]], worth: Worth, counted: FloatArray) -> FloatArray:
+    """Fill in what rows are worth from rows; return how many times as much as was ``counted`` it is."""
+    assert metric.effective is not None, "other metrics are refused before anything is spent"
+    scale = np.ones(len(counted))
+    for i, rows in each:
         if not len(rows):
             continue
-        found = measure(rows)
+        found = metric.effective(rows)
         worth.people[i], worth.rows[i] = found.people, len(rows)
         worth.df[i] = found.df if np.isfinite(found.df) else 1.0
         worth.p[i] = _known_p(found)
-        if np.isfinite(found.size) and mass[i] > 0:
-            scale[i] = found.size / (mass[i] * share)
-    return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
+        if np.isfinite(found.size) and counted[i] > 0:
+            scale[i] = found.size / counted[i]
+    return scale
 
 
 def _known_p(found: Effective) -> float:

@@ -79,7 +79,7 @@ class RowSums:
     @classmethod
     def of(cls, person: IntArray | None, weight: FloatArray | None, stratum: IntArray) -> RowSums:
         """Return rows with people and strata numbered without gaps."""
-        people = None if person is None else _numbered(person)
+        people = None if person is None else _number_people(person)
         strata = np.unique(stratum, return_inverse=True)[1] if stratum.any() else stratum
         return cls(np.ones(len(stratum)) if weight is None else weight, strata, people)
 
@@ -126,7 +126,7 @@ class RowSums:
         return of_strata if self.is_one_stratum else of_strata[self.stratum]
 
 
-def _numbered(person: IntArray) -> IntArray:
+def _number_people(person: IntArray) -> IntArray:
     """Return people numbered from 0 without gaps; quick where the rows of each are together, as engines have them."""
     changes = person[1:] != person[:-1]
     if (person[1:] >= person[:-1]).all():
