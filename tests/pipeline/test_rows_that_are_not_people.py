@@ -76,6 +76,16 @@ def test_a_planted_context_is_found_and_sizes_count_people() -> None:
     assert "user names 1,500 people in" in report.to_text()
 
 
+def test_bars_count_rows_where_people_have_several() -> None:
+    table = log_of(3, gap=1.2)
+    of_log, of_people = (
+        str(audit(data, output="amount", **said))
+        for data, said in ((table, {"person": "user"}), (table.unique("user", keep="first", maintain_order=True), {}))
+    )
+    assert " rows\n" in of_log
+    assert " rows\n" not in of_people
+
+
 def test_everybody_is_in_one_set() -> None:
     source = ft.DataSource(log_of(1), person="user", budget=3)
     users = log_of(1)["user"].to_numpy()
