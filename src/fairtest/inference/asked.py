@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.axes import Condition
     from fairtest.data.labels import Labels
+    from fairtest.data.neighbourhood import Neighbourhood
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
@@ -54,6 +55,8 @@ class Asked:
         the others.
     finer
         Where a number is conditioned on: the strata of the target, and how they become those shown.
+    neighbourhood
+        There too: who is near whom.
     """
 
     question: Question
@@ -71,6 +74,7 @@ class Asked:
     named: bool = field(default=False, kw_only=True)
     population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
+    neighbourhood: Neighbourhood | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:
@@ -103,6 +107,7 @@ class Asked:
             self.sign[at],
             self.outputs[at],
             finer=self.finer,
+            neighbourhood=self.neighbourhood,
         )
 
     def take(self, at: IntArray) -> Asked:
@@ -132,6 +137,7 @@ class Asked:
             self.outputs[:1],
             title=self.title,
             finer=self.finer,
+            neighbourhood=self.neighbourhood,
         )
 
     def counted(self, engine: Engine, number: int) -> Summary:

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.neighbourhood import find_neighbourhood
 from fairtest.data.strata import finer_strata
 from fairtest.data.summaries import Target
 from fairtest.data.variables import RANK_BINS, Variable, rank_variable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtest.data.labels import Labels
+    from fairtest.data.neighbourhood import Neighbourhood
     from fairtest.data.source import DataSource
     from fairtest.data.strata import FinerStrata
     from fairtest.metrics.registry import Metric
@@ -97,6 +99,12 @@ class Question:
         each = FINER_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
         most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
         return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
+
+    def neighbourhood(self, source: DataSource) -> Neighbourhood | None:
+        """Return where people are on explanatory numbers, so that neighbours can be compared; None without numbers."""
+        if self.strata is None:
+            return None
+        return find_neighbourhood(source.table, source.holdout.rows(TRAIN), self.strata)
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output

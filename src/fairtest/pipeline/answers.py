@@ -90,6 +90,7 @@ def put(
         rare=found.rare,
         named=named,
         finer=finer,
+        neighbourhood=question.neighbourhood(source),
     )
 
 
