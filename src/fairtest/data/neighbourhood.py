@@ -1,7 +1,7 @@
 """Where people are on explanatory numbers, finely enough to know who is near whom.
 
-A number is coded by many quantiles of the training set. That says nothing of groups or outputs, takes two bytes a row
-rather than eight, and is the same in every engine.
+A number is coded by many quantiles of everybody: those of the training set would put all beyond its ends in one place.
+That says nothing of groups or outputs, and the codes are strata like others to every engine.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fairtest.data.strata import codes_of_parts, cut_part, ordered_numbers
 from fairtest.data.variables import cross_parts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fairtest.data.table import Table
     from fairtest.data.variables import Part, Variable
     from fairtest.types import FloatArray, IntArray
 
 MOST_CODES, MOST_CROSSED = 1 << 13, 1 << 16
 """The most codes of a number, and of all explanatory attributes crossed."""
+MOST_LOOKED_AT = 1 << 18
+"""About so many people say where quantiles are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +48,11 @@ class Neighbourhood:
     shown: IntArray
 
 
-def find_neighbourhood(table: Table, rows: NDArray[np.intp], shown: Variable) -> Neighbourhood | None:
-    """Return where people are on the numbers among the attributes crossed in ``shown``; None if there are none.
-
-    ``rows`` are those of the training set, whose quantiles are the codes.
-    """
+def find_neighbourhood(table: Table, shown: Variable) -> Neighbourhood:
+    """Return where people are on the numbers among the attributes crossed in ``shown``."""
+    rows = np.arange(0, table.n_rows, max(table.n_rows // MOST_LOOKED_AT, 1))
     numbers = [ordered_numbers(part, table, rows) for part in shown.parts]
     is_number = [ordered is not None for ordered in numbers]
-    if not any(is_number):
-        return None
     others = prod(len(part.levels) for part, number in zip(shown.parts, is_number, strict=True) if not number)
     most = int(min((MOST_CROSSED / others) ** (1 / sum(is_number)), MOST_CODES))
     parts = [

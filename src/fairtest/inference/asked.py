@@ -12,7 +12,7 @@ from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.inference.recentre import remote, test_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairtest.data.axes import Condition
     from fairtest.data.labels import Labels
@@ -56,7 +56,7 @@ class Asked:
     finer
         Where a number is conditioned on: the strata of the target, and how they become those shown.
     neighbourhood
-        There too: who is near whom.
+        There too: what says who is near whom, which few hypotheses ask for.
     """
 
     question: Question
@@ -74,7 +74,7 @@ class Asked:
     named: bool = field(default=False, kw_only=True)
     population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
-    neighbourhood: Neighbourhood | None = field(default=None, kw_only=True)
+    neighbourhood: Callable[[], Neighbourhood] | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:

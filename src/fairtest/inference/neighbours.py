@@ -55,11 +55,12 @@ def confirm_among_neighbours(family: Sequence[Member], prior: Prior, settings: T
 
 def fetch_near(engine: Engine, asked: Asked, number: int) -> Callable[[Sequence[int]], Iterator[Neighbours]] | None:
     """Return what fetches the people of some contexts as neighbours; None where no number is conditioned on."""
-    where = asked.neighbourhood
-    if where is None:
+    find = asked.neighbourhood
+    if find is None:
         return None
 
     def fetch(places: Sequence[int]) -> Iterator[Neighbours]:
+        where = find()
         for target, some in groupby(places, asked.target_of):
             by_row = replace(target, strata=where.strata, summary=SummaryKind.ROWS)
             for rows in engine.many_rows(number, [asked.conditions[i] for i in some], by_row):
@@ -99,9 +100,9 @@ def gap_p_values(
 
     ``gaps`` are groups and outputs as codes; where outputs are numbers, it is the gap of their means.
     """
-    where = asked.neighbourhood
-    if where is None or not gaps:
+    if asked.neighbourhood is None or not gaps:
         return np.zeros(len(gaps))
+    where = asked.neighbourhood()
     by_row = replace(target, strata=where.strata, summary=SummaryKind.ROWS)
     rows = next(engine.many_rows(number, [asked.conditions[context]], by_row))
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +15,7 @@ from fairtest.data.variables import RANK_BINS, Variable, rank_variable
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from fairtest.data.labels import Labels
     from fairtest.data.neighbourhood import Neighbourhood
@@ -100,11 +101,12 @@ class Question:
         most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
         return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
 
-    def neighbourhood(self, source: DataSource) -> Neighbourhood | None:
-        """Return where people are on explanatory numbers, so that neighbours can be compared; None without numbers."""
-        if self.strata is None:
+    def neighbourhood(self, source: DataSource) -> Callable[[], Neighbourhood] | None:
+        """Return what says where people are on explanatory numbers, once it is asked; None without numbers."""
+        strata = self.strata
+        if strata is None or not any(part.thresholds for part in strata.parts):
             return None
-        return find_neighbourhood(source.table, source.holdout.rows(TRAIN), self.strata)
+        return cache(lambda: find_neighbourhood(source.table, strata))
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output
