@@ -233,6 +233,8 @@ def _changes(*columns: FloatArray | IntArray) -> BoolArray:
 
 def _links(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
     """Return the sums of products of residuals, as if they had the degrees of freedom of ``unit``, in its errors."""
+    if people.signed:
+        return _signed_link(people, left, unit)
     order, mass = np.argsort(people.part, kind="stable"), people.mass
     sums, scales, mean, variance = [], [], 0.0, 0.0
     for j, at in enumerate(np.split(order, np.cumsum(np.bincount(people.part))[:-1])):
@@ -247,10 +249,20 @@ def _links(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
     if not sums:
         return _Links(np.zeros((1, 1, 1)), 0.0, 0.0)
     together, scale = np.stack(sums), np.stack(scales)
-    if people.signed:
-        total = np.sum(together, axis=0, keepdims=True)
-        return _Links(total / (np.sqrt(np.sum(scale**2)) or 1.0), 1.0, 2.0)
     return _Links(np.divide(together, scale, out=np.zeros_like(together), where=scale > 0), mean, variance)
+
+
+def _signed_link(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
+    """Return the one sum over all parts of two single columns."""
+    used = (unit.df >= 1) & (left.df >= 1)
+
+    def add(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.bincount(people.part, people.mass * one[:, 0] * other[:, 0]).astype(float)[used]
+
+    df = unit.df[used]
+    total = np.sum(add(left.protected, left.output) * df / left.df[used])
+    variance = np.sum(add(unit.protected, unit.protected) * add(unit.output, unit.output) / df)
+    return _Links(np.full((1, 1, 1), total / (np.sqrt(variance) or 1.0)), 1.0, 2.0)
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:
