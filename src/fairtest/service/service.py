@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from fairtest.service.settings import Settings
 
+SECRET_FILE = "secret.key"
 LOOK_EVERY = 2.0
 """Seconds between two looks at the disk and at what waits to be sealed."""
 
@@ -42,7 +43,7 @@ class Service:
     def __init__(self, settings: Settings, *, writes: bool = False) -> None:
         self.settings = settings
         settings.data.mkdir(parents=True, exist_ok=True)
-        self.secret = Secret.from_file(settings.data / "secret.key")
+        self.secret = Secret.from_file(settings.data / SECRET_FILE)
         self.database = Database(settings.database_url)
         migrate(self.database)
         self._check_secret()
@@ -102,7 +103,7 @@ class Service:
             if stored is None:
                 connection.execute(insert(service).values(name=name, value=self.secret.fingerprint))
             elif stored != self.secret.fingerprint:
-                path = self.settings.data / "secret.key"
+                path = self.settings.data / SECRET_FILE
                 raise InputError(
                     f"The database belongs to another secret than {path}. Bring the file secret.key of the machine "
                     "where it was made; without it, people who were tested or erased could not be recognised."
