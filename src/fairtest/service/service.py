@@ -12,6 +12,7 @@ from sqlalchemy import func, insert, select
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import Overloaded
+from fairtest.service.guard.limits import Buckets
 from fairtest.service.guard.secrets import Secret
 from fairtest.service.store.database import Database
 from fairtest.service.store.migrate import migrate
@@ -38,6 +39,11 @@ class Service:
         Where everything is.
     writes
         Whether this process takes records; a worker does not.
+
+    Attributes
+    ----------
+    stopping
+        Set when the process is to end: whoever does something long gives it back.
     """
 
     def __init__(self, settings: Settings, *, writes: bool = False) -> None:
@@ -49,6 +55,8 @@ class Service:
         self._check_secret()
         self.segments = open_segments(settings.segments_at, self.database)
         self.writer: Writer | None = Writer(self.database) if writes else None
+        self.requests = Buckets(settings.rate)
+        self.stopping = threading.Event()
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()

@@ -61,6 +61,8 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
     frame = read(body, declaration, MOST_RECORDS)
     if sent.kind == "truth":
         frame = _check_truths(frame, declaration)
+    if stream.sampling is not None:
+        frame = stream.sampling.of(frame)
     digest = hashlib.sha256(f"{sent.kind} {format_name} ".encode() + body).hexdigest()
     return Append(
         stream.project,
