@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.summaries import Counts
-from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.inference.recentre import remote, test_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtest.data.axes import Condition
-    from fairtest.data.labels import Labels
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
@@ -136,15 +134,13 @@ class Asked:
 
     def counted(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every hypothesis in a set."""
-        if self.question.labels is None:
+        if len(self.targets) == 1:
             together = None if self.finer is None else self.finer.shown
             return test_summary(engine, number, self.conditions, self.target, together)
-        return self._counted_labels(engine, number, self.question.labels)
-
-    def _counted_labels(self, engine: Engine, number: int, labels: Labels) -> Summary:
-        """Return the summaries; those of labels with numbers far from the centre are counted again one by one."""
-        counter = engine.label_counter(number, self.target, labels)
-        summary: Any = self.target.wrap(sums_of_entries(counter, self.conditions, self.outputs))
+        summary: Any = self.target.wrap(
+            self.question.count_entries(engine, number, self.target, self.conditions, self.outputs)
+        )
+        # labels with numbers far from the centre are counted again one by one
         if not isinstance(summary, Counts) and (far := remote(summary)).any():
             for output in np.unique(self.outputs[far]).tolist():
                 alone = self.about(output)

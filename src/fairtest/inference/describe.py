@@ -151,7 +151,7 @@ class Describer:
     def _as_effect(self, i: int, comparisons: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
         """Return the comparison of two groups with the numbers of the effect, which it is; of other metrics, none."""
         e = self._validated.contexts
-        if self._question.metric.name != "MEAN":
+        if not self._question.metric.compares_means:
             return ()
         (comparison,) = comparisons
         effect = replace(
@@ -167,7 +167,7 @@ class Describer:
 
     def _plain_comparison(self, i: int, table: Table) -> tuple[Comparison, ...]:
         """Return two groups in the mean of a number where rows are not people: without medians and ratio."""
-        if self._question.metric.name != "MEAN" or not isinstance(table, GroupTable) or len(table.rows) != 2:
+        if not self._question.metric.compares_means or not isinstance(table, GroupTable) or len(table.rows) != 2:
             return ()
         reference, group = table.rows
         together = None if reference.mean is None or group.mean is None else group.mean - reference.mean

@@ -169,6 +169,7 @@ MEAN = Metric(
     effective=of_two_groups,
     influence=single_sum(_factors),
     row_effect=pooled_difference,
+    compares_means=True,
     scale=AMOUNT,
     words=Words(
         noun="difference",

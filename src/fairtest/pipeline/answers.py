@@ -116,7 +116,7 @@ def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
     Everybody of the training set and this one if the question was named before anything was shown of them, else this
     set. None for labels: which of them are tested over everybody, training decides.
     """
-    if asked.question.labels is not None:
+    if not asked.question.population_first:
         return None
     return source.holdout.with_training(number) if asked.named else number
 

@@ -182,7 +182,7 @@ class Levels:
     @classmethod
     def of(cls, investigation: Investigation, settings: TestSettings) -> Levels:
         """Return the levels for the questions of an investigation; labels have no population of their own."""
-        share, own = settings.population_share, sum(q.labels is None for q in investigation.questions)
+        share, own = settings.population_share, sum(q.population_first for q in investigation.questions)
         if not share or not own:
             return cls(0.0, settings.level, 0)
         return cls(share * settings.level, (1 - share) * settings.level, own)
@@ -252,7 +252,7 @@ def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:
 
 
 def _label(question: Question, found: Found, at: int) -> str | None:
-    return None if question.labels is None or found.outputs is None else question.labels.names[found.outputs[at]]
+    return None if found.outputs is None else question.output_names[found.outputs[at]]
 
 
 def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings) -> FloatArray:

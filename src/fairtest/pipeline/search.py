@@ -10,7 +10,6 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.partitions import partitions_of, partitions_to_send
 from fairtest.data.summaries import by_stratum
-from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster
@@ -121,7 +120,7 @@ def with_followed(source: DataSource, question: Question, found: Found, contexts
 
     Contexts that this data cannot have are left out: of a column that is no contextual one, or a value nobody has.
     """
-    if question.labels is not None:  # which label a context goes with would have to be followed too
+    if found.outputs is not None:  # which label a context goes with would have to be followed too
         return found
     known = set(found.contexts)
     new = tuple(dict.fromkeys(c for c in contexts if c not in known and _can_be_asked(source, question, c)))
@@ -163,9 +162,7 @@ def _training_summary(
 ) -> Summary:
     engine, target = engine_of(source), question.about(0).search_target(source)
     conditions = conditions_of(contexts, engine.axis)
-    if question.labels is None or outputs is None:
-        return target.wrap(engine.tables(TRAIN, conditions, target))
-    return target.wrap(sums_of_entries(engine.label_counter(TRAIN, target, question.labels), conditions, outputs))
+    return target.wrap(question.count_entries(engine, TRAIN, target, conditions, outputs))
 
 
 def ask_again(
@@ -179,12 +176,9 @@ def ask_again(
     def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
-    if question.labels is None:
-        again = {0: kept(before.contexts)}
-    else:
-        number = {name: i for i, name in enumerate(question.labels.names)}
-        again = {number[name]: kept(contexts) for name, contexts in before.labels.items()}
-        again = dict(sorted(again.items())) or {number[before.output]: ()}
+    number = {name: i for i, name in enumerate(question.output_names)}
+    of_output = before.labels or {before.output: before.contexts}
+    again = dict(sorted((number[name], kept(contexts)) for name, contexts in of_output.items()))
     entries = [(output, context) for output, some in again.items() for context in (Context(), *some)]
     outputs = None if question.labels is None else np.array([output for output, _ in entries])
     significant = sum(len(c) > 0 for c in before.contexts)

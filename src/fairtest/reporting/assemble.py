@@ -10,7 +10,6 @@ import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
-from fairtest.investigations.testing import Testing
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.model.described_data import DataInfo, DesignInfo
 from fairtest.model.report import (
@@ -44,7 +43,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         kind=investigation.kind,
         output=investigation.output_name,
         favourable=_choose_favourable(investigation.output.kind, investigation.output.levels),
-        favourable_is=_how_favourable_is_known(investigation),
+        favourable_is=investigation.favourable_is,
         explanatory=investigation.explanatory,
         explains=results.explains,
         not_asked_again=results.not_asked_again,
@@ -69,18 +68,6 @@ def assemble(investigation: Investigation, results: Results) -> Report:
 
 def _choose_favourable(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
     return levels[1] if kind is Kind.BINARY else None
-
-
-def _how_favourable_is_known(investigation: Investigation) -> str:
-    """Return how the output value that effects are about was chosen."""
-    output = investigation.output
-    if isinstance(investigation, Testing) and investigation.is_event_good is not None:
-        return "declared" if investigation.is_event_good else "adverse"
-    if isinstance(investigation, Testing) and investigation.event is not None:
-        return "event"
-    if any(column in investigation.source.favourable for column in output.columns):
-        return "declared"
-    return "true" if output.levels and output.levels[-1] == 1 else "rarer"
 
 
 def _attribute(
