@@ -153,7 +153,7 @@ def test_moments_at_zero_are_those_of_the_permutation_distribution():
     hypergeometric = stats.hypergeom(n1 + n2, x1 + x2, n1)
     _, variance, skewness = hypergeometric.stats("mvs")
     batch, _ = StratifiedTables.from_counts(*one((x1, n1, x2, n2)))
-    z, gamma = batch.standardised(np.zeros(1))
+    z, gamma = batch.standardise(np.zeros(1))
     assert z == pytest.approx((x1 - hypergeometric.mean()) / np.sqrt(variance), rel=1e-12)
     assert gamma == pytest.approx(skewness, rel=1e-10)
 

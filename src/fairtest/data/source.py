@@ -15,7 +15,7 @@ from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, PeopleHoldout
 from fairtest.data.reading.readers import read_table
-from fairtest.data.registry import audits_of, known_size, warned_elsewhere, was_shown
+from fairtest.data.registry import audits_of, is_warning_left_to_caller, known_size, was_shown
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
 from fairtest.data.streaming.streaming import can_stream, stream_table
@@ -196,8 +196,8 @@ class DataSource:
         if counts is not None:
             self._repeat_people(counts)
         self.design, first = read_design(self.table, person, weights)
-        self.favourable = self._declared("favourable", favourable)
-        self.reference = self._declared("reference", reference)
+        self.favourable = self._check_declared("favourable", favourable)
+        self.reference = self._check_declared("reference", reference)
         self.words = Words.of(self.table, labels, people, outcome)
         n_rows = self.table.n_rows
         sets = 1 if self.reuse else size
@@ -213,7 +213,7 @@ class DataSource:
                 f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(self.holdout.sizes)}. "
                 f"Every set needs at least {FEWEST}."
             )
-        if not warned_elsewhere() and known_size(n_rows):
+        if not is_warning_left_to_caller() and known_size(n_rows):
             warn_if_known(self.fingerprint)
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
@@ -324,7 +324,7 @@ class DataSource:
         """A name for these people, whatever the order of the rows, the format and the seed."""
         return fingerprint(self.table)
 
-    def attached(self, make: Callable[[DataSource], T]) -> T:
+    def attach(self, make: Callable[[DataSource], T]) -> T:
         """Return what ``make`` makes of this source: once, to live as long as the source does, for all threads.
 
         Data knows no engine, and the engine that counts these people belongs to them all the same.
@@ -332,7 +332,7 @@ class DataSource:
         Examples
         --------
         >>> source = DataSource({"sex": ["f", "m"] * 50})
-        >>> source.attached(lambda people: people.table.n_rows)
+        >>> source.attach(lambda people: people.table.n_rows)
         100
         """
         with self._lock:
@@ -347,7 +347,7 @@ class DataSource:
         sets = 1 if self.reuse else self.budget.size
         return 1 / (sets + 1) if preset == "paper" else TRAIN_SIZE
 
-    def _declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
+    def _check_declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
         """Check that each declared value occurs in its column, and return it as the column has it."""
         found: dict[str, Level] = {}
         for name, value in (values or {}).items():

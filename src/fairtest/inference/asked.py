@@ -132,7 +132,7 @@ class Asked:
             finer=self.finer,
         )
 
-    def counted(self, engine: Engine, number: int) -> Summary:
+    def count(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every hypothesis in a set."""
         if len(self.targets) == 1:
             together = None if self.finer is None else self.finer.shown

@@ -213,8 +213,8 @@ class Describer:
         for code, name in enumerate(by.levels):
             at = codes == code
             some = (None if column is None else column[at] for column in (numbers, weight))
-            groups.append(described(name, values[at], *some, level=None if binned or self._design else self.level))
-        line = None if numbers is None else fitted(numbers, values, weight)
+            groups.append(describe_group(name, values[at], *some, level=None if binned or self._design else self.level))
+        line = None if numbers is None else fit_line(numbers, values, weight)
         total = None if weight is None or self._design is None else float(weight.sum() * self._design.mean_weight)
         return GroupTable(measured.name, by.name, tuple(groups), line, total)
 
@@ -315,7 +315,7 @@ class Describer:
         )
 
 
-def described(
+def describe_group(
     name: Level,
     values: FloatArray,
     numbers: FloatArray | None = None,
@@ -381,12 +381,12 @@ def _describe_weighted(name: Level, values: FloatArray, numbers: FloatArray | No
     )
 
 
-def fitted(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
+def fit_line(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
     """Return the least-squares line of y on x, or None where x does not vary.
 
     Examples
     --------
-    >>> fitted(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    >>> fit_line(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
     Line(intercept=0.0, slope=2.0)
     """
     order = np.lexsort((y, x))

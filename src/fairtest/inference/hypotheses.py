@@ -37,7 +37,7 @@ def merging_steps(finer: FinerStrata, summary: Summary, *, joint: bool) -> IntAr
 
 def count_hypotheses(engine: Engine, asked: Asked, number: int, *, joint: bool) -> Summary:
     """Return the summary of every hypothesis in a set, finer strata merged where a context has few people."""
-    summary = asked.counted(engine, number)
+    summary = asked.count(engine, number)
     if asked.finer is None:
         return summary
     return asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))

@@ -51,7 +51,7 @@ GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 1
 """Round numbers of people, to say what could have been seen in a context of a usual size."""
 
 
-def put(
+def pose_question(
     source: DataSource,
     question: Question,
     found: Found,
@@ -195,7 +195,7 @@ def attribute_result(
     progress(0.0)
     shown = choose_shown(source, validated, significant, run)
     population, *findings = describer.findings([0, *shown.leading], progress_of_step(progress, 1, 2))
-    missing, outside = left_out(engine, run.number, asked)
+    missing, outside = count_left_out(engine, run.number, asked)
     return AttributeResult(
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
@@ -203,9 +203,9 @@ def attribute_result(
         significant_strata=_significant_strata(validated, run.level),
         left_out=missing,
         outside=outside,
-        population=_judged(population, run),
+        population=_add_verdict(population, run),
         findings=tuple(
-            _judged(
+            _add_verdict(
                 replace(
                     finding,
                     folded=len(group) - 1,
@@ -255,17 +255,17 @@ def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 
-def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
+def count_left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
     """Return how many people of the test set have a value missing, and how many others the question is not about."""
-    together = engine.left_out(number, asked.target)
+    together = engine.count_left_out(number, asked.target)
     if asked.question.everyone is None:
         return together, 0
     anybody = Target(asked.question.protected, asked.question.everyone, asked.question.strata, SummaryKind.ROWS)
-    missing = engine.left_out(number, anybody)
+    missing = engine.count_left_out(number, anybody)
     return missing, together - missing
 
 
-def _judged(finding: Finding, run: TestingRun) -> Finding:
+def _add_verdict(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding

@@ -48,7 +48,7 @@ EACH_ROW = 4096
 
 def engine_of(source: DataSource) -> Engine:
     """Return the engine that counts the people of a source; it belongs to the source, and goes with it."""
-    return source.attached(make_engine)
+    return source.attach(make_engine)
 
 
 def make_engine(source: DataSource) -> Engine:
@@ -56,11 +56,11 @@ def make_engine(source: DataSource) -> Engine:
     if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout, source.design)
     runner: Runner
-    rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
+    rows, leave_out_barred = max(source.memory // EACH_ROW, 1), source.memory // KEPT
     if source.cluster is not None:
-        runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), kept)
+        runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), leave_out_barred)
     else:
-        runner = Here(partitions_of(source.table, source.memory, rows), kept)
+        runner = Here(partitions_of(source.table, source.memory, rows), leave_out_barred)
     return PartitionedEngine(source.table, source.holdout, runner, source.design)
 
 
@@ -97,7 +97,7 @@ def _fixed_contexts(source: DataSource, question: Question, settings: TrainingRu
         raise InputError(
             f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
         )
-    return searcher_of(source, question, settings, progress).fixed()
+    return searcher_of(source, question, settings, progress).find_fixed()
 
 
 def known_contexts(
@@ -173,12 +173,12 @@ def ask_again(
     Contexts that speak of these are left out; also returns how many.
     """
 
-    def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
+    def leave_out_barred(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
     number = {name: i for i, name in enumerate(question.output_names)}
     of_output = before.labels or {before.output: before.contexts}
-    again = dict(sorted((number[name], kept(contexts)) for name, contexts in of_output.items()))
+    again = dict(sorted((number[name], leave_out_barred(contexts)) for name, contexts in of_output.items()))
     entries = [(output, context) for output, some in again.items() for context in (Context(), *some)]
     outputs = None if question.labels is None else np.array([output for output, _ in entries])
     significant = sum(len(c) > 0 for c in before.contexts)
