@@ -91,17 +91,10 @@ class Asked:
 
     def about(self, output: int) -> Asked:
         """Return the hypotheses about one output, as if they were asked alone."""
-        at = np.flatnonzero(self.outputs == output)
-        return Asked(
-            self.question.about(output),
-            {output: self.targets[output]},
-            tuple(self.contexts[i] for i in at),
-            tuple(self.conditions[i] for i in at),
-            self.evidence[at],
-            self.sign[at],
-            self.outputs[at],
-            finer=self.finer,
-        )
+        some = self.take(np.flatnonzero(self.outputs == output))
+        # the tree was grown for all outputs together: it is not theirs one by one
+        alone = {output: self.targets[output]}
+        return replace(some, question=self.question.about(output), targets=alone, guided=frozenset())
 
     def take(self, at: IntArray) -> Asked:
         """Return some of the hypotheses."""
@@ -120,17 +113,7 @@ class Asked:
 
     def everybody(self) -> Asked:
         """Return the hypothesis about the whole population alone, for a question about one output."""
-        return Asked(
-            self.question,
-            self.targets,
-            self.contexts[:1],
-            self.conditions[:1],
-            self.evidence[:1],
-            self.sign[:1],
-            self.outputs[:1],
-            title=self.title,
-            finer=self.finer,
-        )
+        return replace(self.take(np.array([0])), strata_evidence=None, named=False, population_set=None)
 
     def count(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every hypothesis in a set."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
+from fairtest.model.answer import AttributeAnswer
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.model.described_data import DataInfo, DesignInfo
-from fairtest.model.report import (
-    AttributeReport,
-    Report,
-    Settings,
-)
+from fairtest.model.report import AttributeReport, Report, Settings
 from fairtest.reporting.words.everybody import detectable_note, sign_note
 from fairtest.reporting.words.sentences import is_clear, sentence, tolerance_words
 from fairtest.reporting.words.simpson import simpson_note
@@ -86,35 +83,22 @@ def _attribute(
 
     shown = found.findings if found.labels else (found.population, *found.findings)
     shown_strata = sum(is_clear(stratum, level) for finding in shown for stratum in finding.strata)
+    notes = (*sign_note(settings, found.population), *_detectable_notes(found, names))
+    answer: dict[str, Any] = {each.name: getattr(found, each.name) for each in fields(AttributeAnswer)} | {
+        "population": add_words(found.population, *notes),
+        "findings": tuple(add_words(f) for f in _in_order(found.findings)),
+        "labels": tuple(add_words(f) for f in found.labels),
+    }
     return AttributeReport(
         name=protected.name,
         reference=_reference(protected, found.population),
         groups=protected.levels or None,
         metric=question.metric.name,
         looked_at=looked_at,
-        tested=found.tested,
-        untestable=found.untestable,
         significant=len(found.significant_contexts),
         reported=sum(f.significant for f in shown),
-        left_out=found.left_out,
-        population=add_words(
-            found.population,
-            *sign_note(settings, found.population),
-            *_detectable_notes(found, names),
-        ),
-        findings=tuple(add_words(f) for f in _in_order(found.findings)),
-        detectable=found.detectable,
-        outside=found.outside,
-        labels=tuple(add_words(f) for f in found.labels),
-        rare=found.rare,
-        others=found.others,
-        significant_strata=found.significant_strata,
         strata_shown=shown_strata,
-        detectable_inside=found.detectable_inside,
-        named=found.named,
-        everywhere=found.everywhere,
-        elsewhere=found.elsewhere,
-        errors=found.errors,
+        **answer,
     )
 
 

@@ -55,21 +55,6 @@ def difference(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> FloatA
     return scatter(tables.estimate, defined)
 
 
-def difference_tails(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> Bounds:
-    """Return the one-sided p-values of "no difference": against a positive one, and against a negative one.
-
-    Both are at least 1e-300. Choose the side before looking at these counts, or use :func:`difference_p`.
-
-    Examples
-    --------
-    >>> upper, lower = difference_tails([[300]], [[1000]], [[250]], [[1000]])
-    >>> print(upper.round(4), lower.round(4))
-    [0.0062] [0.9938]
-    """
-    upper, lower = _tails(x1, n1, x2, n2)
-    return clip_p(upper), clip_p(lower)
-
-
 def difference_p(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> FloatArray:
     """Return the two-sided p-value of "no difference in any stratum": twice the smaller tail.
 
