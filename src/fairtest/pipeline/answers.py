@@ -169,7 +169,7 @@ def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
 
 def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
     """Return how a set is tested."""
-    train, test = source.holdout.sizes[0], source.holdout.sizes[run.number]
+    test = source.holdout.sizes[run.number]
     return TestSettings(
         number=run.number,
         level=run.level,
@@ -177,10 +177,16 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         stratum_people=min_size * test / source.n_people,
         seed=source.seed,
         population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
-        train_share=train / (train + test) if source.split else 0.0,
+        train_share=train_share(source, run.number),
         resampling=run.plan.method == "resampling",
         design=source.design,
     )
+
+
+def train_share(source: DataSource, number: int) -> float:
+    """Return the training set's share of the people of training and a test set; 0 without a training set."""
+    train, test = source.holdout.sizes[0], source.holdout.sizes[number]
+    return train / (train + test) if source.split else 0.0
 
 
 def attribute_result(
@@ -331,11 +337,11 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
-        known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
         same = target is asked.target and source.design is None  # else the sums are those of effective people
-        counted = summary.counts[known] if isinstance(summary, Counts) and same else None
-        comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
+        counted = summary.counts if isinstance(summary, Counts) and same else None
+        strength, share = Strength(metric, "bound"), train_share(source, run.number)
+        comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, share)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
         shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))
