@@ -28,6 +28,8 @@ HEADERS = (
 )
 """What every answer has unless it says something else of its own."""
 TLS_ONLY = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+QUIET = {"/healthz", "/readyz", "/metrics"}
+"""What machines ask for all day: logged only where the answer is no."""
 REFUSED_LINES = 5.0
 """Lines a second that are logged about requests of one address that were refused: nobody fills the disk with them."""
 
@@ -66,8 +68,8 @@ class Entrance:
         is_batch = scope["method"] == "POST" and BATCH.fullmatch(scope["path"]) is not None
         if is_batch:
             self._meters.note_batch(status, seconds)
-            if status < 400:
-                return
+        if status < 400 and (is_batch or scope["path"] in QUIET):
+            return
         address = cut_address((scope.get("client") or ("",))[0])
         if 400 <= status < 500 and self._lines.take(address):
             return
