@@ -65,7 +65,7 @@ def _overlap(first: Sequence[float], second: Sequence[float]) -> bool:
 
 
 def _join(words: Sequence[str]) -> str:
-    return ", ".join(words) or "none"
+    return "; ".join(words) or "none"
 
 
 # Microbenchmark -----------------------------------------------------------------------------------------------------
@@ -230,7 +230,8 @@ def _labels(facts: Facts, published: Facts, sign: int) -> Judgement:
     met = [name for name in wanted if name in found and found[name]["significant"] and sign * found[name]["effect"] > 0]
     others = [name for name in wanted if name not in met]
     also = [name for name, f in found.items() if f["significant"] and sign * f["effect"] > 0 and name not in wanted]
-    why = f"Found: {_join(met)}; not found: {_join(others)}; found besides: {_join(also)}."
+    found_words, not_found, besides = (", ".join(names) or "none" for names in (met, others, also))
+    why = f"Found: {found_words}. Not found: {not_found}. Found besides: {besides}."
     return HOLDS if not others else IN_PART if met else NOT, why
 
 

@@ -184,6 +184,7 @@ def search_facts() -> dict[str, Any]:
 def times_fewer(
     tree: Mapping[str, float], unguided: Mapping[int, Mapping[str, float]], measure: str
 ) -> tuple[float, str]:
+    """Return how many times fewer candidates the tree looks at than the first unguided search that finds as much."""
     searches = sorted(unguided.values(), key=lambda m: m["candidates"])
     for search in searches:
         if search[measure] >= tree[measure]:
@@ -204,8 +205,18 @@ def _points(share: float, decimals: int = 1) -> str:
     return fixed(100 * share, decimals, signed=True)
 
 
+def _in_points(part: Mapping[str, Any]) -> str:
+    low, high = part["interval"]
+    return f"{_points(part['effect'])} [{_points(low)}, {_points(high)}]"
+
+
 def _statement(p: float | None) -> str:
     return p_statement(p, "p")
+
+
+def _prose(sentence: str) -> str:
+    """Return a sentence of a report as Markdown, in which dollars would begin a formula."""
+    return sentence.replace("$", "\\$")
 
 
 @cache
@@ -220,6 +231,6 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "count": count, "rate": rate, "fixed": fixed, "bounds": _bounds, "points": _points, "p": _statement,
-        "p_value": p_value, "measured": interval_words, "digits": digits,
+        "p_value": p_value, "measured": interval_words, "prose": _prose, "in_points": _in_points,
     }  # fmt: skip
     return made

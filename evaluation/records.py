@@ -150,6 +150,7 @@ def _record_staples(story: staples.Story) -> tuple[Facts, Facts, dict[str, str]]
         },
         "model": {
             "miles": shoppers.NEAR,
+            "year": shoppers.YEAR,
             "spread": shoppers.SPREAD,
             "medians": shoppers.MEDIANS,
             "inside": shoppers.INSIDE,

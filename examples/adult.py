@@ -30,7 +30,9 @@ class Story:
     clock: Clock
 
 
-def ask(people: pl.DataFrame, clock: Clock, preset: str | None = None, metrics: str | None = None) -> ft.Report:
+def ask(
+    people: pl.DataFrame, clock: Clock, preset: str | None = None, metrics: str | None = None
+) -> ft.Report:
     """Ask whether income goes with sex or race, over everybody and in groups of people."""
     source = ft.DataSource(
         people,
@@ -41,7 +43,9 @@ def ask(people: pl.DataFrame, clock: Clock, preset: str | None = None, metrics: 
         name="Adult",
         preset=preset,
     )
-    income = ft.Testing(source, protected=["sex", "race"], output="income", exclude="fnlwgt", metrics=metrics)
+    income = ft.Testing(
+        source, protected=["sex", "race"], output="income", exclude="fnlwgt", metrics=metrics
+    )
     with clock.training():
         ft.train(income, max_depth=5, min_size=100, preset=preset)
     with clock.testing():
@@ -55,7 +59,10 @@ def run(sources: Sources, people: pl.DataFrame | None = None) -> Story:
         people = adult(sources.file("adult.csv.gz") if sources.has("adult.csv.gz") else None)
     clock = Clock()
     settings: dict[str, dict[str, Any]] = {"default": {}, "paper": AS_IN_THE_PAPER}
-    reports = {name: ask(people, clock if name == "default" else Clock(), **how) for name, how in settings.items()}
+    reports = {
+        name: ask(people, clock if name == "default" else Clock(), **how)
+        for name, how in settings.items()
+    }
     return Story(reports, clock)
 
 

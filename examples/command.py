@@ -38,7 +38,9 @@ class Sources:
         if self.data is not None and (self.data / name).is_file():
             return self.data / name
         where = "no folder was named" if self.data is None else f"it is not in {self.data.name}"
-        raise MissingDataError(f"{name} is needed, and {where}: name a folder that has it, with --data (make DATA=…)")
+        raise MissingDataError(
+            f"{name} is needed, and {where}: name a folder that has it, with --data (make DATA=…)"
+        )
 
     def has(self, name: str) -> bool:
         """Whether the data folder has a file."""
@@ -89,12 +91,18 @@ class Story(Protocol):
         """The seconds of training and testing."""
 
 
-def main(run: Callable[[Sources], Story], tell: Callable[..., Iterable[str]], about: str | None) -> None:
+def main(
+    run: Callable[[Sources], Story], tell: Callable[..., Iterable[str]], about: str | None
+) -> None:
     """Run a script from the command line: print what it tells, and write its reports as HTML if asked."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     given = default_sources()
-    parser.add_argument("--data", type=Path, default=given.data, help="a folder with the data of the workloads")
-    parser.add_argument("--movies", type=Path, default=given.movies, help="a folder with MovieLens, 100K or 1M")
+    parser.add_argument(
+        "--data", type=Path, default=given.data, help="a folder with the data of the workloads"
+    )
+    parser.add_argument(
+        "--movies", type=Path, default=given.movies, help="a folder with MovieLens, 100K or 1M"
+    )
     parser.add_argument("--out", type=Path, help="write the reports as HTML into this folder")
     options = parser.parse_args()
     try:
@@ -115,14 +123,20 @@ def title(text: str) -> str:
 
 def bounds(interval: tuple[float, float] | None, decimals: int = 4) -> str:
     """Return an interval in brackets, as the paper writes it."""
-    return "[ , ]" if interval is None else f"[{fixed(interval[0], decimals)}, {fixed(interval[1], decimals)}]"
+    return (
+        "[ , ]"
+        if interval is None
+        else f"[{fixed(interval[0], decimals)}, {fixed(interval[1], decimals)}]"
+    )
 
 
 def measured(finding: ft.Finding, decimals: int = 4) -> str:
     """Return metric, effect, interval, p-value and people of a finding."""
     if finding.effect is None:
         return f"{finding.metric} undefined, {finding.size:,} people"
-    effect = f"{finding.metric} {fixed(finding.effect, decimals)} {bounds(finding.interval, decimals)}"
+    effect = (
+        f"{finding.metric} {fixed(finding.effect, decimals)} {bounds(finding.interval, decimals)}"
+    )
     return f"{effect}, {p_statement(finding.p_value, 'p')}, {finding.size:,} people"
 
 
@@ -137,5 +151,7 @@ def counts(report: ft.Report) -> str:
 
 def shown(report: ft.Report) -> list[ft.Finding]:
     """Return what a report shows: populations that are significant, and findings."""
-    findings: Sequence[ft.Finding] = [f for f in report.populations if f.significant and not f.label]
+    findings: Sequence[ft.Finding] = [
+        f for f in report.populations if f.significant and not f.label
+    ]
     return [*findings, *report.findings]

@@ -28,7 +28,15 @@ ROLES = Roles(
     width="spread",
     cautious="confident_prediction",
     answered="answered",
-    contextual=("race", "gender", "admission", "emergency visits", "inpatient stays", "diagnosis", "insulin"),
+    contextual=(
+        "race",
+        "gender",
+        "admission",
+        "emergency visits",
+        "inpatient stays",
+        "diagnosis",
+        "insulin",
+    ),
     unit="days",
 )
 NUMBERS = (
@@ -48,7 +56,9 @@ def first_stays(path: Path) -> pl.DataFrame:
     stays = pl.read_csv(path, infer_schema_length=None, null_values=["?", ""])
     stays = stays.sort("encounter_id").unique("patient_nbr", keep="first", maintain_order=True)
     decade = pl.col("age").str.extract(r"\[(\d+)-").cast(pl.Int64)
-    return stays.with_columns(age=decade + 5, chapter=pl.col("diag_1").map_elements(_chapter, pl.String))
+    return stays.with_columns(
+        age=decade + 5, chapter=pl.col("diag_1").map_elements(_chapter, pl.String)
+    )
 
 
 def _chapter(code: str) -> str:

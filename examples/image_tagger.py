@@ -41,7 +41,9 @@ class Story:
 
 def ask(pictures: pl.DataFrame, clock: Clock) -> ft.Report:
     """Ask which labels go with race."""
-    source = ft.DataSource(pictures, reference={"Race": "White"}, people="pictures", name="image tagger")
+    source = ft.DataSource(
+        pictures, reference={"Race": "White"}, people="pictures", name="image tagger"
+    )
     labels = ft.Discovery(source, protected="Race", output="Labels", separator="|", top_k=TOP_K)
     with clock.training():
         ft.train(labels)
@@ -63,7 +65,12 @@ def make_pictures(people: int = 2_600, seed: int = 0) -> pl.DataFrame:
     """Return pictures whose tagger sees a person and a few things more often for one race, and noise alike for both."""
     rng = np.random.default_rng(seed)
     black = rng.random(people) < 0.53
-    rates = {"person": (0.99, 0.955), "face powder": (0.10, 0.01), "cart": (0.003, 0.04), "helmet": (0.03, 0.08)}
+    rates = {
+        "person": (0.99, 0.955),
+        "face powder": (0.10, 0.01),
+        "cart": (0.003, 0.04),
+        "helmet": (0.03, 0.08),
+    }
     columns = {label: rng.random(people) < np.where(black, b, w) for label, (w, b) in rates.items()}
     columns |= {f"thing {k:02d}": rng.random(people) < rng.uniform(0.01, 0.1) for k in range(60)}
     labels = ["|".join(label for label, has in columns.items() if has[i]) for i in range(people)]

@@ -65,7 +65,7 @@ class Story:
 
 
 def ask(population: Microbenchmark, seed: int, clock: Clock) -> tuple[ft.Report, int]:
-    """Ask whether the output goes with income; return the report, and how many planted groups the search proposes."""
+    """Ask whether the output goes with income; count the planted groups that the search proposes."""
     source = ft.DataSource(population.frame, seed=seed)
     income = ft.Testing(source, protected="Income", output="Output")
     with clock.training():
@@ -82,7 +82,9 @@ def try_once(size: int, delta: float, seed: int, clock: Clock, people: int = PEO
     report, detected = ask(population, seed, clock)
     contexts = [finding.context for finding in report.findings]
     false = sum(map(population.is_false, contexts))
-    return Trial(size, delta, seed, detected, len(population.found_by(contexts)), len(contexts), false)
+    return Trial(
+        size, delta, seed, detected, len(population.found_by(contexts)), len(contexts), false
+    )
 
 
 def cells() -> Iterator[tuple[int, float, int]]:
@@ -95,7 +97,9 @@ def cells() -> Iterator[tuple[int, float, int]]:
 def run(sources: Sources, trials: int = TRIALS, people: int = PEOPLE) -> Story:  # noqa: ARG001, nothing is needed
     """Try every cell a few times."""
     clock = Clock()
-    tried = [try_once(*cell, first + k, clock, people) for *cell, first in cells() for k in range(trials)]
+    tried = [
+        try_once(*cell, first + k, clock, people) for *cell, first in cells() for k in range(trials)
+    ]
     return Story(tried, clock, people)
 
 
@@ -103,11 +107,18 @@ def tell(story: Story) -> Iterator[str]:
     """Say how many of ten planted groups are found, by size and bias."""
     runs = len(story.trials)
     yield f"{story.people:,} people, {PLANTED} planted groups a run, {runs} runs; means over the runs of a cell\n"
-    for what, words in (("detected", "proposed by the search"), ("reported", "reported: confirmed on the test set")):
+    for what, words in (
+        ("detected", "proposed by the search"),
+        ("reported", "reported: confirmed on the test set"),
+    ):
         yield f"Planted groups {words}"
-        yield f"{'size of group':>14}" + "".join(f"{f'Δ {100 * delta:g} %':>10}" for delta in DELTAS)
+        yield f"{'size of group':>14}" + "".join(
+            f"{f'Δ {100 * delta:g} %':>10}" for delta in DELTAS
+        )
         for size in SIZES:
-            yield f"{size:>14,}" + "".join(f"{story.mean(what, size, delta):>10.1f}" for delta in DELTAS)
+            yield f"{size:>14,}" + "".join(
+                f"{story.mean(what, size, delta):>10.1f}" for delta in DELTAS
+            )
         yield f"{story.total(what):.1f} of {PLANTED * len(SIZES) * len(DELTAS)}\n"
     false = sum(trial.false > 0 for trial in story.trials)
     findings = sum(trial.findings for trial in story.trials)

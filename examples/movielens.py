@@ -49,7 +49,12 @@ def read_movielens(folder: Path) -> MovieLens:
         users = _read(folder / "u.user", "|", ("user", "age", "gender", "occupation"))
         return _typed(_read(folder / "u.data", "\t", RATINGS), users)
     if found := sorted(folder.glob("*.inter")):
-        users = _read(found[0].with_suffix(".user"), "\t", ("user", "age", "gender", "occupation"), header=True)
+        users = _read(
+            found[0].with_suffix(".user"),
+            "\t",
+            ("user", "age", "gender", "occupation"),
+            header=True,
+        )
         return _typed(_read(found[0], "\t", RATINGS, header=True), users)
     raise MissingDataError(
         f"{folder.name} has no MovieLens in it: neither ratings.dat and users.dat (1M), nor u.data and u.user (100K), "
@@ -57,7 +62,9 @@ def read_movielens(folder: Path) -> MovieLens:
     )
 
 
-def _read(path: Path, separator: str, names: tuple[str, ...], *, header: bool = False) -> pl.DataFrame:
+def _read(
+    path: Path, separator: str, names: tuple[str, ...], *, header: bool = False
+) -> pl.DataFrame:
     """Return the first columns of a file as text."""
     lines = path.read_text("latin-1").splitlines()[1 if header else 0 :]
     rows = [line.split(separator)[: len(names)] for line in lines if line]
@@ -69,7 +76,9 @@ def _typed(ratings: pl.DataFrame, users: pl.DataFrame) -> MovieLens:
     return MovieLens(ratings.with_columns(number), users.with_columns(pl.col("age").cast(pl.Int64)))
 
 
-def make_movielens(folder: Path, people: int = 1_500, seed: int = 0, *, explained: bool = True) -> None:
+def make_movielens(
+    folder: Path, people: int = 1_500, seed: int = 0, *, explained: bool = True
+) -> None:
     """Write a made-up set of the 100K form.
 
     Half of the films are good: most people rate them high. Where the story is ``explained``, men and older people

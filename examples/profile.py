@@ -48,12 +48,16 @@ class Story:
 
 
 def ask(source: ft.DataSource, roles: Roles, clock: Clock) -> Story:
-    """Put the three questions, each to the next test set of a source with a budget of three.
+    """Put three questions, each to the next test set of a source with a budget of three.
 
-    The remedy is a column of the data from the start, because a source does not change; it is no context of the first
-    two questions, nor are the predictions and their widths.
+    The remedy is a column of the data from the start, because a source does not change; it is
+    no context of the first two questions, nor are the predictions and their widths.
     """
-    about = {"protected": roles.protected, "ground_truth": roles.truth, "contextual": roles.contextual}
+    about = {
+        "protected": roles.protected,
+        "ground_truth": roles.truth,
+        "contextual": roles.contextual,
+    }
     now = ft.ErrorProfiling(source, output=roles.predicted, **about)
     with clock.training():
         ft.train(now)
@@ -95,7 +99,9 @@ def _detection(report: ft.Report, roles: Roles) -> Iterator[str]:
 
 def _debugging(story: Story, roles: Roles) -> Iterator[str]:
     everyone, alike = story.detected.populations[0], story.explained.populations[0]
-    yield title("2. Explain: does the confidence of the prediction account for it? (second test set)")
+    yield title(
+        "2. Explain: does the confidence of the prediction account for it? (second test set)"
+    )
     yield f"Everybody, compared with those of about the same {roles.width} (narrow is confident):"
     yield f"  {'overall':<26} {_correlation(everyone)}"
     yield f"  {'given ' + roles.width:<26} {_correlation(alike)}"

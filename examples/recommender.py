@@ -46,8 +46,13 @@ def ask(viewers: pl.DataFrame, clock: Clock) -> dict[str, ft.Report]:
         people="viewers",
         name="MovieLens",
     )
-    about = ["gender", "age", "occupation"]
-    films = ft.Testing(source, protected=["gender", "age"], output="score", contextual=about, metrics="CORR")
+    films = ft.Testing(
+        source,
+        protected=["gender", "age"],
+        output="score",
+        contextual=["gender", "age", "occupation"],
+        metrics="CORR",
+    )
     with clock.training():
         ft.train(films)
     with clock.testing():
@@ -65,7 +70,9 @@ def recommend(seen: csr_matrix, stars: csr_matrix) -> np.ndarray:
     with threadpool_limits(1, "blas"):  # the library brings threads of its own
         model = AlternatingLeastSquares(random_state=0, num_threads=1)
         model.fit(stars, show_progress=False)
-        films, _ = model.recommend(np.arange(seen.shape[0]), seen, N=FILMS, filter_already_liked_items=True)
+        films, _ = model.recommend(
+            np.arange(seen.shape[0]), seen, N=FILMS, filter_already_liked_items=True
+        )
     return np.asarray(films)
 
 
@@ -77,10 +84,15 @@ def watch(movies: MovieLens) -> pl.DataFrame:
     """
     from scipy.sparse import csr_matrix
 
-    films = movies.ratings.group_by("film", maintain_order=True).agg(pl.col("rating").mean().alias("score"))
+    films = movies.ratings.group_by("film", maintain_order=True).agg(
+        pl.col("rating").mean().alias("score")
+    )
     rated = movies.ratings.join(films.with_row_index("column").select("film", "column"), on="film")
     rated = rated.join(movies.users.with_row_index("row").select("user", "row"), on="user")
-    place, shape = (rated["row"].to_numpy(), rated["column"].to_numpy()), (movies.users.height, films.height)
+    place, shape = (
+        (rated["row"].to_numpy(), rated["column"].to_numpy()),
+        (movies.users.height, films.height),
+    )
     stars = csr_matrix((rated["rating"].to_numpy().astype(np.float32), place), shape=shape)
     seen = stars.astype(bool).astype(np.float32)
     score = films["score"].to_numpy()
@@ -98,7 +110,9 @@ def watch(movies: MovieLens) -> pl.DataFrame:
 def run(sources: Sources) -> Story:
     """Recommend films, and ask."""
     if sources.movies is None:
-        raise MissingDataError("MovieLens is needed, and no folder was named: name one with --movies (make MOVIES=…)")
+        raise MissingDataError(
+            "MovieLens is needed, and no folder was named: name one with --movies (make MOVIES=…)"
+        )
     clock = Clock()
     return Story(ask(watch(read_movielens(sources.movies)), clock), clock)
 

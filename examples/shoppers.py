@@ -33,9 +33,18 @@ EARTH = 3_958.8
 """The radius of the Earth in miles."""
 NEAR = 20.0
 """Within so many miles of a competitor's store the price is low, as the Wall Street Journal found."""
+YEAR = 2010
+"""Of the census, and of the medians."""
 THRESHOLD = 50_000
 SPREAD = 0.85
-MEDIANS = {"White": 54_620, "Black": 32_068, "Asian": 64_308, "Native": 35_062, "Several": 49_445, "Hispanic": 37_759}
+MEDIANS = {
+    "White": 54_620,
+    "Black": 32_068,
+    "Asian": 64_308,
+    "Native": 35_062,
+    "Several": 49_445,
+    "Hispanic": 37_759,
+}
 """Median income of households in 2010 in dollars by race (Current Population Survey; Native: American Community
 Survey; people of several races: as the nation)."""
 NATION, INSIDE, OUTSIDE = 49_445, 51_244, 40_287
@@ -97,7 +106,9 @@ def read_places(zips: Path, stores: Path, people: pl.DataFrame) -> Places:
     counts = areas.select(RACES.values()).to_numpy().astype(float)
     where = _points(areas)
     nearest, _ = KDTree(_points(pl.read_csv(stores, schema_overrides=text))).query(where)
-    return Places(areas["state"], counts, great_circle(nearest), _is_metropolitan(where, counts.sum(axis=1)))
+    return Places(
+        areas["state"], counts, great_circle(nearest), _is_metropolitan(where, counts.sum(axis=1))
+    )
 
 
 def _points(frame: pl.DataFrame) -> FloatArray:

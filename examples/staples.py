@@ -47,10 +47,14 @@ class Story:
 
 
 def ask(source: ft.DataSource, clock: Clock, output: str = "price") -> ft.Report:
-    """Ask whether the price goes with income or race, over everybody and in states, races and genders."""
-    about = ["state", "race", "gender", "income"]
+    """Ask whether the price goes with income or race, over everybody and in places and groups."""
     price = ft.Testing(
-        source, protected=["income", "race"], output=output, contextual=about, event="high", adverse=True
+        source,
+        protected=["income", "race"],
+        output=output,
+        contextual=["state", "race", "gender", "income"],
+        event="high",
+        adverse=True,
     )
     with clock.training():
         ft.train(price)
@@ -61,8 +65,17 @@ def ask(source: ft.DataSource, clock: Clock, output: str = "price") -> ft.Report
 
 def keep_apart(shoppers: pl.DataFrame, budget: int) -> ft.DataSource:
     """Return the shoppers, divided into a training set and so many test sets."""
-    reference = {"income": ">=50K", "race": "White"}
-    return ft.DataSource(shoppers, budget=budget, reference=reference, people="shoppers", name="Staples")
+    return ft.DataSource(
+        shoppers,
+        budget=budget,
+        reference={"income": ">=50K", "race": "White"},
+        labels={
+            "income": {"<50K": "shoppers with low incomes", ">=50K": "shoppers with high incomes"}
+        },
+        people="shoppers",
+        outcome="pay the high price",
+        name="Staples",
+    )
 
 
 def affected_states(report: ft.Report) -> list[str]:
@@ -84,14 +97,22 @@ def switch_off(shoppers: pl.DataFrame, states: Sequence[str]) -> pl.DataFrame:
 
 def price_by(shoppers: pl.DataFrame, column: str) -> pl.DataFrame:
     """Return the share of people who pay the high price, by a column and income, and the gap between incomes."""
-    low, high = (HIGH.filter(income=income).mean().alias(name) for income, name in (("<50K", "low"), (">=50K", "high")))
-    rates = shoppers.group_by(column).agg(low, high, HIGH.mean().alias("all"), pl.len().alias("people"))
+    low, high = (
+        HIGH.filter(income=income).mean().alias(name)
+        for income, name in (("<50K", "low"), (">=50K", "high"))
+    )
+    rates = shoppers.group_by(column).agg(
+        low, high, HIGH.mean().alias("all"), pl.len().alias("people")
+    )
     return rates.with_columns(gap=pl.col("low") - pl.col("high")).sort(column)
 
 
 def price_in_papers_groups(shoppers: pl.DataFrame) -> pl.DataFrame:
     """Return the same for the groups of the paper's report."""
-    inside = [shoppers.filter(**where).with_columns(group=pl.lit(name)) for name, where in PAPERS_GROUPS.items()]
+    inside = [
+        shoppers.filter(**where).with_columns(group=pl.lit(name))
+        for name, where in PAPERS_GROUPS.items()
+    ]
     return price_by(pl.concat(inside), "group")
 
 
@@ -102,11 +123,15 @@ def run(sources: Sources, people: int = PEOPLE, census: pl.DataFrame | None = No
     shoppers = draw_shoppers(places, people)
     clock = Clock()
     divided = {budget: keep_apart(shoppers, budget) for budget in BUDGETS}
-    reports = {f"budget {b}": ask(source, clock if b == 1 else Clock()) for b, source in divided.items()}
+    reports = {
+        f"budget {b}": ask(source, clock if b == 1 else Clock()) for b, source in divided.items()
+    }
     states = affected_states(reports["budget 2"])
     after = divided[2].with_columns(switch_off(shoppers, states))
     reports["remedy"] = ask(after, Clock(), output="price after")
-    return Story(reports, clock, states, price_by(shoppers, "state"), price_in_papers_groups(shoppers))
+    return Story(
+        reports, clock, states, price_by(shoppers, "state"), price_in_papers_groups(shoppers)
+    )
 
 
 def strongest(report: ft.Report, attribute: int) -> str:
@@ -119,14 +144,18 @@ def tell(story: Story) -> Iterator[str]:
     """Say what was found, where, with which budget, and what the remedy does."""
     yield str(story.found)
     yield f"{counts(story.found)}.\n"
-    yield title("Who pays the high price in the ten states with the widest gap, and in the paper's groups (described)")
+    yield title(
+        "Who pays the high price in the ten states with the widest gap, and in the paper's groups (described)"
+    )
     yield from _tell_prices(story.states.sort("gap", descending=True).head(10))
     yield from _tell_prices(story.groups)
     yield ""
     yield title("Budgets: one, two or three test sets")
     for budget in BUDGETS:
         report = story.reports[f"budget {budget}"]
-        first = ", ".join(f"{a.name}: {strongest(report, i)}" for i, a in enumerate(report.attributes))
+        first = ", ".join(
+            f"{a.name}: {strongest(report, i)}" for i, a in enumerate(report.attributes)
+        )
         yield f"{budget}: {report.discovered:,} discovered, {report.reported} reported; first by {first}"
     yield ""
     yield title("Remedy: one price where low incomes surely pay more (second test set of two)")
