@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people lives service-crash ingest
+.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -105,6 +105,11 @@ people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs
 	$(BIN)/python -m calibration.people coverage --seeds 200
 	$(BIN)/python -m calibration.people weights --seeds 200
 	$(BIN)/python -m calibration.people power --seeds 30
+
+groups: $(VENV)/.installed-dev ## several groups, medians and ratios: coverage, and whole runs with something false; docs/groups.md
+	$(BIN)/python -m calibration.groups cover --runs 400
+	$(BIN)/python -m calibration.groups false --runs 300
+	$(BIN)/python -m calibration.numbers --runs 2000
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

@@ -10,7 +10,17 @@ import inspect
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
-from examples import adult, berkeley, healthcare, image_tagger, microbenchmark, profile, recommender, shoppers, staples
+from examples import (
+    adult,
+    berkeley,
+    error_story,
+    healthcare,
+    image_tagger,
+    microbenchmark,
+    recommender,
+    shoppers,
+    staples,
+)
 from examples.command import Sources, default_sources, shown
 
 if TYPE_CHECKING:
@@ -169,7 +179,7 @@ def _share_of(report: ft.Report, output: str) -> float:
     return float(sum(table.counts[table.rows.index(output)]) / sum(table.sizes))
 
 
-def _steps(story: profile.Story) -> Facts:
+def _steps(story: error_story.Story) -> Facts:
     return {
         "people": story.detected.data.rows,
         "everyone": facts_of(story.detected.populations[0]),
@@ -236,7 +246,7 @@ def _lacks_movies(sources: Sources) -> str:
 WORKLOADS = (
     Workload("microbenchmark", microbenchmark, _record_microbenchmark, microbenchmark.ask),
     Workload("staples", staples, _record_staples, staples.ask, _lacks(staples.ZIPS, staples.STORES)),
-    Workload("healthcare", healthcare, _record_healthcare, profile.ask, _lacks(healthcare.FILE)),
+    Workload("healthcare", healthcare, _record_healthcare, error_story.ask, _lacks(healthcare.FILE)),
     Workload("image_tagger", image_tagger, _record_image_tagger, image_tagger.ask, _lacks(image_tagger.FILE)),
     Workload("recommender", recommender, _record_recommender, recommender.ask, _lacks_movies),
     Workload("adult", adult, _record_adult, adult.ask),

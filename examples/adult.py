@@ -31,7 +31,10 @@ class Story:
 
 
 def ask(
-    people: pl.DataFrame, clock: Clock, preset: str | None = None, metrics: str | None = None
+    people: pl.DataFrame,
+    clock: Clock,
+    preset: str | None = None,
+    metrics: str | None = None,
 ) -> ft.Report:
     """Ask whether income goes with sex or race, over everybody and in groups of people."""
     source = ft.DataSource(
@@ -44,7 +47,11 @@ def ask(
         preset=preset,
     )
     income = ft.Testing(
-        source, protected=["sex", "race"], output="income", exclude="fnlwgt", metrics=metrics
+        source,
+        protected=["sex", "race"],
+        output="income",
+        exclude="fnlwgt",
+        metrics=metrics,
     )
     with clock.training():
         ft.train(income, max_depth=5, min_size=100, preset=preset)
@@ -56,7 +63,9 @@ def ask(
 def run(sources: Sources, people: pl.DataFrame | None = None) -> Story:
     """Ask with FairTest's own settings, and with the paper's."""
     if people is None:
-        people = adult(sources.file("adult.csv.gz") if sources.has("adult.csv.gz") else None)
+        people = adult(
+            sources.file("adult.csv.gz") if sources.has("adult.csv.gz") else None
+        )
     clock = Clock()
     settings: dict[str, dict[str, Any]] = {"default": {}, "paper": AS_IN_THE_PAPER}
     reports = {

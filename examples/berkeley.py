@@ -43,7 +43,9 @@ def ask(applicants: pl.DataFrame, clock: Clock) -> ft.Report:
         outcome="are admitted",
         name="Berkeley 1973",
     )
-    admissions = ft.Testing(source, protected="gender", output="admitted", explanatory="department")
+    admissions = ft.Testing(
+        source, protected="gender", output="admitted", explanatory="department"
+    )
     with clock.training():
         ft.train(admissions)
     with clock.testing():

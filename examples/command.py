@@ -37,7 +37,9 @@ class Sources:
         """Return a file of the data folder."""
         if self.data is not None and (self.data / name).is_file():
             return self.data / name
-        where = "no folder was named" if self.data is None else f"it is not in {self.data.name}"
+        where = (
+            "no folder was named" if self.data is None else f"it is not in {self.data.name}"
+        )
         raise MissingDataError(
             f"{name} is needed, and {where}: name a folder that has it, with --data (make DATA=…)"
         )
@@ -98,12 +100,20 @@ def main(
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     given = default_sources()
     parser.add_argument(
-        "--data", type=Path, default=given.data, help="a folder with the data of the workloads"
+        "--data",
+        type=Path,
+        default=given.data,
+        help="a folder with the data of the workloads",
     )
     parser.add_argument(
-        "--movies", type=Path, default=given.movies, help="a folder with MovieLens, 100K or 1M"
+        "--movies",
+        type=Path,
+        default=given.movies,
+        help="a folder with MovieLens, 100K or 1M",
     )
-    parser.add_argument("--out", type=Path, help="write the reports as HTML into this folder")
+    parser.add_argument(
+        "--out", type=Path, help="write the reports as HTML into this folder"
+    )
     options = parser.parse_args()
     try:
         story = run(Sources(options.data, options.movies))
@@ -134,9 +144,7 @@ def measured(finding: ft.Finding, decimals: int = 4) -> str:
     """Return metric, effect, interval, p-value and people of a finding."""
     if finding.effect is None:
         return f"{finding.metric} undefined, {finding.size:,} people"
-    effect = (
-        f"{finding.metric} {fixed(finding.effect, decimals)} {bounds(finding.interval, decimals)}"
-    )
+    effect = f"{finding.metric} {fixed(finding.effect, decimals)} {bounds(finding.interval, decimals)}"
     return f"{effect}, {p_statement(finding.p_value, 'p')}, {finding.size:,} people"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import fairtest as ft
-from examples.profile import Roles
+from examples.error_story import Roles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +47,34 @@ CATEGORIES = (
     "race", "gender", "admission_type_id", "admission_source_id", "payer_code", "medical_specialty", "chapter",
     "max_glu_serum", "A1Cresult", "metformin", "glipizide", "glyburide", "insulin", "change", "diabetesMed",
 )  # fmt: skip
-CHAPTERS = (1, 140, 240, 280, 290, 320, 390, 460, 520, 580, 630, 680, 710, 740, 760, 780, 800)
+CHAPTERS = (
+    1,
+    140,
+    240,
+    280,
+    290,
+    320,
+    390,
+    460,
+    520,
+    580,
+    630,
+    680,
+    710,
+    740,
+    760,
+    780,
+    800,
+)
 """Where the chapters of ICD-9 begin."""
 
 
 def first_stays(path: Path) -> pl.DataFrame:
     """Return the first stay of each patient, with the age in years and the chapter of the main diagnosis."""
     stays = pl.read_csv(path, infer_schema_length=None, null_values=["?", ""])
-    stays = stays.sort("encounter_id").unique("patient_nbr", keep="first", maintain_order=True)
+    stays = stays.sort("encounter_id").unique(
+        "patient_nbr", keep="first", maintain_order=True
+    )
     decade = pl.col("age").str.extract(r"\[(\d+)-").cast(pl.Int64)
     return stays.with_columns(
         age=decade + 5, chapter=pl.col("diag_1").map_elements(_chapter, pl.String)
@@ -72,9 +92,14 @@ def _chapter(code: str) -> str:
 
 def features(stays: pl.DataFrame) -> NDArray[np.float64]:
     """Return what the forest learns from: the numbers as they are, the categories as codes."""
-    codes = [stays[name].cast(pl.String).fill_null("missing").rank("dense") for name in CATEGORIES]
+    codes = [
+        stays[name].cast(pl.String).fill_null("missing").rank("dense")
+        for name in CATEGORIES
+    ]
     numbers = [stays[name] for name in (*NUMBERS, "age")]
-    return np.column_stack([column.to_numpy().astype(float) for column in (*numbers, *codes)])
+    return np.column_stack(
+        [column.to_numpy().astype(float) for column in (*numbers, *codes)]
+    )
 
 
 def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
@@ -83,7 +108,9 @@ def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
 
     x, days = features(stays), stays["time_in_hospital"].to_numpy().astype(float)
     learns = np.random.default_rng(seed).random(stays.height) < 0.5
-    forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
+    forest = RandomForestRegressor(
+        100, min_samples_leaf=5, max_features=1 / 3, random_state=seed
+    )
     forest.fit(x[learns], days[learns])
     trees = np.stack([tree.predict(x[~learns]) for tree in forest.estimators_])
     spread = trees.std(axis=0)
@@ -110,5 +137,9 @@ def hospital(path: Path, seed: int = 0) -> ft.DataSource:
     """Return the patients with three test sets."""
     counts = ["age", "days", "emergency visits", "inpatient stays"]
     patients = predicted(first_stays(path), seed)
-    named = {"numeric": counts, "favourable": {"answered": "yes"}, "name": "diabetes, first stays"}
+    named = {
+        "numeric": counts,
+        "favourable": {"answered": "yes"},
+        "name": "diabetes, first stays",
+    }
     return ft.DataSource(patients, budget=3, seed=seed, **named)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import fairtest as ft
 from examples import diabetes
 from examples.command import Clock, Sources, main
-from examples.profile import Roles, ask
-from examples.profile import Story as Steps
-from examples.profile import tell as tell_steps
+from examples.error_story import Roles, ask
+from examples.error_story import Story as Steps
+from examples.error_story import tell as tell_steps
 from fairtest.datasets.healthcare import healthcare
 
 if TYPE_CHECKING:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 FILE = "image_tags_caffe.csv.gz"
 TOP_K = 35
-IN_THE_PAPER = ("cart", "drum", "helmet", "cattle", "face powder", "maillot", "person", "lipstick")
+IN_THE_PAPER = (
+    "cart",
+    "drum",
+    "helmet",
+    "cattle",
+    "face powder",
+    "maillot",
+    "person",
+    "lipstick",
+)
 """The labels of the paper's figure."""
 
 
@@ -44,7 +53,9 @@ def ask(pictures: pl.DataFrame, clock: Clock) -> ft.Report:
     source = ft.DataSource(
         pictures, reference={"Race": "White"}, people="pictures", name="image tagger"
     )
-    labels = ft.Discovery(source, protected="Race", output="Labels", separator="|", top_k=TOP_K)
+    labels = ft.Discovery(
+        source, protected="Race", output="Labels", separator="|", top_k=TOP_K
+    )
     with clock.training():
         ft.train(labels)
     with clock.testing():
@@ -71,9 +82,15 @@ def make_pictures(people: int = 2_600, seed: int = 0) -> pl.DataFrame:
         "cart": (0.003, 0.04),
         "helmet": (0.03, 0.08),
     }
-    columns = {label: rng.random(people) < np.where(black, b, w) for label, (w, b) in rates.items()}
-    columns |= {f"thing {k:02d}": rng.random(people) < rng.uniform(0.01, 0.1) for k in range(60)}
-    labels = ["|".join(label for label, has in columns.items() if has[i]) for i in range(people)]
+    columns = {
+        label: rng.random(people) < np.where(black, b, w) for label, (w, b) in rates.items()
+    }
+    columns |= {
+        f"thing {k:02d}": rng.random(people) < rng.uniform(0.01, 0.1) for k in range(60)
+    }
+    labels = [
+        "|".join(label for label, has in columns.items() if has[i]) for i in range(people)
+    ]
     return pl.DataFrame({"Race": np.where(black, "Black", "White"), "Labels": labels})
 
 

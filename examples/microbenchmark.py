@@ -52,7 +52,9 @@ class Story:
 
     def cell(self, size: int, delta: float) -> list[Trial]:
         """Return the runs with groups of one size and one bias."""
-        return [trial for trial in self.trials if (trial.size, trial.delta) == (size, delta)]
+        return [
+            trial for trial in self.trials if (trial.size, trial.delta) == (size, delta)
+        ]
 
     def mean(self, what: str, size: int, delta: float) -> float:
         """Return how many planted groups are detected, or reported, on average over the runs of a cell."""
@@ -76,14 +78,22 @@ def ask(population: Microbenchmark, seed: int, clock: Clock) -> tuple[ft.Report,
     return report, len(population.found_by(training.found[0].contexts))
 
 
-def try_once(size: int, delta: float, seed: int, clock: Clock, people: int = PEOPLE) -> Trial:
+def try_once(
+    size: int, delta: float, seed: int, clock: Clock, people: int = PEOPLE
+) -> Trial:
     """Plant ten groups, look for them, and compare."""
     population = microbenchmark(size, delta, seed=seed, people=people)
     report, detected = ask(population, seed, clock)
     contexts = [finding.context for finding in report.findings]
     false = sum(map(population.is_false, contexts))
     return Trial(
-        size, delta, seed, detected, len(population.found_by(contexts)), len(contexts), false
+        size,
+        delta,
+        seed,
+        detected,
+        len(population.found_by(contexts)),
+        len(contexts),
+        false,
     )
 
 
@@ -98,7 +108,9 @@ def run(sources: Sources, trials: int = TRIALS, people: int = PEOPLE) -> Story: 
     """Try every cell a few times."""
     clock = Clock()
     tried = [
-        try_once(*cell, first + k, clock, people) for *cell, first in cells() for k in range(trials)
+        try_once(*cell, first + k, clock, people)
+        for *cell, first in cells()
+        for k in range(trials)
     ]
     return Story(tried, clock, people)
 

@@ -44,7 +44,9 @@ def read_movielens(folder: Path) -> MovieLens:
     if (folder / "ratings.dat").is_file():
         users = _read(folder / "users.dat", "::", ("user", "gender", "age", "occupation"))
         years = pl.col("age").cast(pl.Int64).replace_strict(AGES)
-        return _typed(_read(folder / "ratings.dat", "::", RATINGS), users.with_columns(years))
+        return _typed(
+            _read(folder / "ratings.dat", "::", RATINGS), users.with_columns(years)
+        )
     if (folder / "u.data").is_file():
         users = _read(folder / "u.user", "|", ("user", "age", "gender", "occupation"))
         return _typed(_read(folder / "u.data", "\t", RATINGS), users)
@@ -73,7 +75,9 @@ def _read(
 
 def _typed(ratings: pl.DataFrame, users: pl.DataFrame) -> MovieLens:
     number = pl.col("rating").cast(pl.Float64)
-    return MovieLens(ratings.with_columns(number), users.with_columns(pl.col("age").cast(pl.Int64)))
+    return MovieLens(
+        ratings.with_columns(number), users.with_columns(pl.col("age").cast(pl.Int64))
+    )
 
 
 def make_movielens(
@@ -99,8 +103,12 @@ def make_movielens(
         likes = good[watched] == picky[user]
         stars = np.where(likes, rng.integers(4, 6, seen), rng.integers(1, 3, seen))
         if explained:
-            stars = np.where(good[watched], rng.integers(4, 6, seen), rng.integers(2, 5, seen))
-        rated += [f"{user}\t{film}\t{star}\t0" for film, star in zip(watched, stars, strict=True)]
+            stars = np.where(
+                good[watched], rng.integers(4, 6, seen), rng.integers(2, 5, seen)
+            )
+        rated += [
+            f"{user}\t{film}\t{star}\t0" for film, star in zip(watched, stars, strict=True)
+        ]
     who = [
         f"{user}|{age[user]}|{'M' if male[user] else 'F'}|{rng.choice(['artist', 'engineer', 'student'])}|00000"
         for user in range(people)

@@ -42,7 +42,10 @@ def ask(viewers: pl.DataFrame, clock: Clock) -> dict[str, ft.Report]:
         budget=2,
         numeric=["age"],
         reference={"gender": "F"},
-        labels={"gender": {"F": "women", "M": "men"}, "score": "score of recommended films"},
+        labels={
+            "gender": {"F": "women", "M": "men"},
+            "score": "score of recommended films",
+        },
         people="viewers",
         name="MovieLens",
     )
@@ -87,7 +90,9 @@ def watch(movies: MovieLens) -> pl.DataFrame:
     films = movies.ratings.group_by("film", maintain_order=True).agg(
         pl.col("rating").mean().alias("score")
     )
-    rated = movies.ratings.join(films.with_row_index("column").select("film", "column"), on="film")
+    rated = movies.ratings.join(
+        films.with_row_index("column").select("film", "column"), on="film"
+    )
     rated = rated.join(movies.users.with_row_index("row").select("user", "row"), on="user")
     place, shape = (
         (rated["row"].to_numpy(), rated["column"].to_numpy()),
@@ -122,7 +127,9 @@ def tell(story: Story) -> Iterator[str]:
     found, explained = story.reports.values()
     yield str(found)
     yield f"{counts(found)}.\n"
-    yield title("Explained by whether people watch films above or below average (second test set)")
+    yield title(
+        "Explained by whether people watch films above or below average (second test set)"
+    )
     for before, after in zip(found.populations, explained.populations, strict=True):
         yield f"{before.protected}, everyone:    {measured(before)}"
         yield f"{after.protected}, given taste:  {measured(after)}"

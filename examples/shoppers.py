@@ -95,19 +95,26 @@ def on_globe(latitude: FloatArray, longitude: FloatArray) -> FloatArray:
     [[0.0, 0.0, 1.0]]
     """
     up, east = np.radians(latitude), np.radians(longitude)
-    return np.column_stack([np.cos(up) * np.cos(east), np.cos(up) * np.sin(east), np.sin(up)])
+    return np.column_stack(
+        [np.cos(up) * np.cos(east), np.cos(up) * np.sin(east), np.sin(up)]
+    )
 
 
 def read_places(zips: Path, stores: Path, people: pl.DataFrame) -> Places:
     """Return the areas of the census whose coordinates are known."""
     text = {"zipcode": pl.String, "store": pl.String}
-    known = pl.read_csv(zips, schema_overrides=text).filter(~pl.col("state").is_in(LEFT_OUT))
+    known = pl.read_csv(zips, schema_overrides=text).filter(
+        ~pl.col("state").is_in(LEFT_OUT)
+    )
     areas = people.join(known, on="zipcode", how="inner", maintain_order="left")
     counts = areas.select(RACES.values()).to_numpy().astype(float)
     where = _points(areas)
     nearest, _ = KDTree(_points(pl.read_csv(stores, schema_overrides=text))).query(where)
     return Places(
-        areas["state"], counts, great_circle(nearest), _is_metropolitan(where, counts.sum(axis=1))
+        areas["state"],
+        counts,
+        great_circle(nearest),
+        _is_metropolitan(where, counts.sum(axis=1)),
     )
 
 
@@ -141,6 +148,8 @@ def draw_shoppers(places: Places, people: int = PEOPLE, seed: int = 0) -> pl.Dat
             "race": pl.Series(names).gather(race),
             "gender": pl.Series(["female", "male"]).gather(rng.integers(0, 2, people)),
             "income": pl.Series(["<50K", ">=50K"]).gather(high.astype(np.intp)),
-            "price": pl.Series(["low", "high"]).gather((places.miles > NEAR)[area].astype(np.intp)),
+            "price": pl.Series(["low", "high"]).gather(
+                (places.miles > NEAR)[area].astype(np.intp)
+            ),
         }
     )

@@ -70,7 +70,10 @@ def keep_apart(shoppers: pl.DataFrame, budget: int) -> ft.DataSource:
         budget=budget,
         reference={"income": ">=50K", "race": "White"},
         labels={
-            "income": {"<50K": "shoppers with low incomes", ">=50K": "shoppers with high incomes"}
+            "income": {
+                "<50K": "shoppers with low incomes",
+                ">=50K": "shoppers with high incomes",
+            }
         },
         people="shoppers",
         outcome="pay the high price",
@@ -84,7 +87,12 @@ def affected_states(report: ft.Report) -> list[str]:
     states = []
     for part in (*income.findings, *income.others):
         named = [p.value for p in part.context.predicates if p.column == "state"]
-        if len(part.context) == 1 and named and part.significant and (part.effect or 0.0) > 0:
+        if (
+            len(part.context) == 1
+            and named
+            and part.significant
+            and (part.effect or 0.0) > 0
+        ):
             states.append(str(named[0]))
     return sorted(set(states))
 
@@ -116,7 +124,9 @@ def price_in_papers_groups(shoppers: pl.DataFrame) -> pl.DataFrame:
     return price_by(pl.concat(inside), "group")
 
 
-def run(sources: Sources, people: int = PEOPLE, census: pl.DataFrame | None = None) -> Story:
+def run(
+    sources: Sources, people: int = PEOPLE, census: pl.DataFrame | None = None
+) -> Story:
     """Draw people, ask with each budget, and try the remedy on the second test set of two."""
     zips, stores = sources.file(ZIPS), sources.file(STORES)
     places = read_places(zips, stores, people_by_zip() if census is None else census)
@@ -124,13 +134,18 @@ def run(sources: Sources, people: int = PEOPLE, census: pl.DataFrame | None = No
     clock = Clock()
     divided = {budget: keep_apart(shoppers, budget) for budget in BUDGETS}
     reports = {
-        f"budget {b}": ask(source, clock if b == 1 else Clock()) for b, source in divided.items()
+        f"budget {b}": ask(source, clock if b == 1 else Clock())
+        for b, source in divided.items()
     }
     states = affected_states(reports["budget 2"])
     after = divided[2].with_columns(switch_off(shoppers, states))
     reports["remedy"] = ask(after, Clock(), output="price after")
     return Story(
-        reports, clock, states, price_by(shoppers, "state"), price_in_papers_groups(shoppers)
+        reports,
+        clock,
+        states,
+        price_by(shoppers, "state"),
+        price_in_papers_groups(shoppers),
     )
 
 
@@ -158,7 +173,9 @@ def tell(story: Story) -> Iterator[str]:
         )
         yield f"{budget}: {report.discovered:,} discovered, {report.reported} reported; first by {first}"
     yield ""
-    yield title("Remedy: one price where low incomes surely pay more (second test set of two)")
+    yield title(
+        "Remedy: one price where low incomes surely pay more (second test set of two)"
+    )
     yield f"Switched off in {len(story.switched_off)} states: {', '.join(story.switched_off) or 'none'}"
     before, after = (story.reports[name].populations[0] for name in ("budget 2", "remedy"))
     yield f"before: {measured(before)}"

@@ -17,7 +17,7 @@ from fairtest.data.summaries import Counts, GroupMoments, Moments, powers
 from fairtest.engine.memory import MemoryEngine
 from fairtest.exceptions import InputError
 from fairtest.metrics.choice import BUILT_IN, default_metric, find_metric, fitting_metric
-from fairtest.metrics.conditional import stratum_weights, weighted
+from fairtest.metrics.conditional import stratum_weights, weighted_average
 from fairtest.metrics.registry import Metric, named_metrics
 from fairtest.search.scoring import Z_SEARCH, Strength
 from fairtest.types import Kind, SummaryKind
@@ -378,11 +378,11 @@ def test_strata_weigh_as_many_as_they_have_where_defined(strata):
     weights = stratum_weights(size, effect)
     used = ~np.isnan(effect)
     if not used.any():
-        assert np.isnan(weighted(effect, size))
+        assert np.isnan(weighted_average(effect, size))
         return
     assert weights.sum() == pytest.approx(1)
     assert (weights[~used] == 0).all()
-    close(weighted(effect, size), np.average(effect[used], weights=size[used]))
+    close(weighted_average(effect, size), np.average(effect[used], weights=size[used]))
 
 
 def test_a_stratum_without_a_group_is_left_out_and_not_counted_as_zero():

@@ -14,14 +14,16 @@ from fairtest.data.columns.declared import KindOptions
 from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, PeopleHoldout
+from fairtest.data.reading.files import path_of
 from fairtest.data.reading.readers import read_table
-from fairtest.data.registry import audits_of, known_size, warned_elsewhere, was_shown
+from fairtest.data.registry import audits_of, is_warning_left_to_caller, known_size, was_shown
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming.streaming import can_stream, stream_table
+from fairtest.data.streaming.streaming import can_stream, is_large, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset, check_whole
+from fairtest.progress import as_stage_progress, progress_of_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +35,7 @@ T = TypeVar("T")
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
+AUTO = "auto"
 ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
 
@@ -111,21 +114,24 @@ class DataSource:
     counts
         The column that says for how many identical people a row stands, in a table of counts.
     engine
-        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
-        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
-        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
-        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a CSV or Parquet file, or a
+        folder of Parquet files, that is larger than memory. The report is the same. The columns are kept in scratch
+        files, in the folder that the environment variable ``TMPDIR`` names, and removed with the source. The default,
+        ``"auto"``, leaves files on disk from 500 MB on (200 MB if they are compressed, as Parquet is). Or on a Dask
+        cluster, given as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
         ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
     memory
         With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
         in this process and in each worker. Default: ``"1 GB"``.
     missing, delimiter, encoding, decimal
         For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
-        point or a comma (by default commas are understood where semicolons part the fields).
+        point or a comma (by default commas are understood where semicolons separate the fields).
     name
         What to call the data in reports. Default: the name of the file.
     preset
         ``"paper"`` for the shares of the paper.
+    progress
+        Called while a large file is read, with a text and the share that is done.
 
     Examples
     --------
@@ -155,7 +161,7 @@ class DataSource:
         person: str | None = None,
         weights: str | None = None,
         counts: str | None = None,
-        engine: Any = "memory",
+        engine: Any = AUTO,
         memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
@@ -163,6 +169,7 @@ class DataSource:
         decimal: str | None = None,
         name: str | None = None,
         preset: str | None = None,
+        progress: Callable[..., None] | None = None,
     ) -> None:
         check_preset(preset)
         self._attached: dict[Callable[[DataSource], Any], Any] = {}
@@ -182,22 +189,25 @@ class DataSource:
         self.train_size = self._share(train_size, preset) if self.split else 1.0
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
+        if engine == AUTO:
+            engine = choose_engine(data, memory, counts)
         self.engine, self.memory = _engine(engine, memory)
         numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
         kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
-            _check_not_text(**text)
             store = self.engine == "disk"  # other machines see the files, not what is stored here
-            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
+            reading = {"missing": missing, "name": name, **text}
+            done = progress_of_stage(as_stage_progress(progress), f"reading {path_of(data)} in blocks")
+            self.table = stream_table(data, memory=self.memory, store=store, progress=done, **reading, **kinds)
         else:
             self.table = read_table(data, missing=missing, name=name, **text, **kinds)
         self.person, self.weights, self.counts = person, weights, counts
         if counts is not None:
             self._repeat_people(counts)
         self.design, first = read_design(self.table, person, weights)
-        self.favourable = self._declared("favourable", favourable)
-        self.reference = self._declared("reference", reference)
+        self.favourable = self._check_declared("favourable", favourable)
+        self.reference = self._check_declared("reference", reference)
         self.words = Words.of(self.table, labels, people, outcome)
         n_rows = self.table.n_rows
         sets = 1 if self.reuse else size
@@ -213,7 +223,7 @@ class DataSource:
                 f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(self.holdout.sizes)}. "
                 f"Every set needs at least {FEWEST}."
             )
-        if not warned_elsewhere() and known_size(n_rows):
+        if not is_warning_left_to_caller() and known_size(n_rows):
             warn_if_known(self.fingerprint)
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
@@ -324,7 +334,7 @@ class DataSource:
         """A name for these people, whatever the order of the rows, the format and the seed."""
         return fingerprint(self.table)
 
-    def attached(self, make: Callable[[DataSource], T]) -> T:
+    def attach(self, make: Callable[[DataSource], T]) -> T:
         """Return what ``make`` makes of this source: once, to live as long as the source does, for all threads.
 
         Data knows no engine, and the engine that counts these people belongs to them all the same.
@@ -332,7 +342,7 @@ class DataSource:
         Examples
         --------
         >>> source = DataSource({"sex": ["f", "m"] * 50})
-        >>> source.attached(lambda people: people.table.n_rows)
+        >>> source.attach(lambda people: people.table.n_rows)
         100
         """
         with self._lock:
@@ -347,7 +357,7 @@ class DataSource:
         sets = 1 if self.reuse else self.budget.size
         return 1 / (sets + 1) if preset == "paper" else TRAIN_SIZE
 
-    def _declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
+    def _check_declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
         """Check that each declared value occurs in its column, and return it as the column has it."""
         found: dict[str, Level] = {}
         for name, value in (values or {}).items():
@@ -400,13 +410,19 @@ def warn_if_known(fingerprint: str) -> None:
             )
 
 
+def choose_engine(data: Any, memory: str | int | None = None, counts: str | None = None) -> str:
+    """Return where people are counted if the user does not say: on disk if the file is large, or memory is limited."""
+    fits = counts is not None or (memory is None and not is_large(data))
+    return "memory" if fits or path_of(data) is None else "disk"
+
+
 def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
     """Return the engine and how much memory it may use, in bytes."""
     if is_cluster(engine):
         engine = "dask"
     elif engine not in ENGINES:
         raise InputError(
-            f"{the('engine', 'of DataSource')} must be {' or '.join(map(repr, ENGINES))}, a Dask client "
+            f"{the('engine', 'of DataSource')} must be {', '.join(map(repr, (AUTO, *ENGINES)))}, a Dask client "
             f"(distributed.Client) or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
         )
     if engine == "memory" and memory is not None:
@@ -415,14 +431,6 @@ def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
             "all of the data. Take one of them out."
         )
     return engine, as_bytes(MEMORY if memory is None else memory)
-
-
-def _check_not_text(**options: str | None) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise InputError(
-            f"{the(given[0])} is that of a CSV file, and {setting('engine', 'disk')} reads Parquet files. Take it out, "
-            f"or use {setting('engine', 'memory')}."
-        )
 
 
 def _check_reuse(budget: int, *, split: bool) -> None:

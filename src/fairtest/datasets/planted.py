@@ -90,10 +90,10 @@ def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988
     rates = 0.5 + np.where(income, delta, -delta) * planted[state, race]
     frame = pl.DataFrame(
         {
-            "State": _named(STATES, state),
-            "Race": _named(tuple(RACES), race),
-            "Gender": _named(("female", "male"), rng.integers(0, 2, people)),
-            "Income": _named(("low", "high"), income.astype(np.intp)),
+            "State": _name_codes(STATES, state),
+            "Race": _name_codes(tuple(RACES), race),
+            "Gender": _name_codes(("female", "male"), rng.integers(0, 2, people)),
+            "Income": _name_codes(("low", "high"), income.astype(np.intp)),
             "Output": (rng.random(people) < rates).astype(np.int8),
         }
     )
@@ -134,5 +134,5 @@ def _high_income(sizes: Codes) -> NDArray[np.float64]:
     return np.asarray(0.5 - 0.05 * (1 - shares / shares.max(axis=1, keepdims=True)), dtype=np.float64)
 
 
-def _named(names: tuple[str, ...], codes: NDArray[np.integer]) -> pl.Series:
+def _name_codes(names: tuple[str, ...], codes: NDArray[np.integer]) -> pl.Series:
     return pl.Series(names).gather(codes)

@@ -115,6 +115,13 @@ class Testing(Investigation):
             return None
         return not self.adverse and good == self.output.levels[1]
 
+    @property
+    def favourable_is(self) -> str:
+        """How the output value that effects are about was chosen: "adverse" or "event" too, where the user named it."""
+        if self.is_event_good is not None:
+            return "declared" if self.is_event_good else "adverse"
+        return super().favourable_is if self.event is None else "event"
+
     def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again, as plain data."""
         own = {"event": self.event, "adverse": self.adverse}

@@ -51,7 +51,7 @@ GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 1
 """Round numbers of people, to say what could have been seen in a context of a usual size."""
 
 
-def put(
+def pose_question(
     source: DataSource,
     question: Question,
     found: Found,
@@ -116,7 +116,7 @@ def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
     Everybody of the training set and this one if the question was named before anything was shown of them, else this
     set. None for labels: which of them are tested over everybody, training decides.
     """
-    if asked.question.labels is not None:
+    if not asked.question.population_first:
         return None
     return source.holdout.with_training(number) if asked.named else number
 
@@ -169,7 +169,7 @@ def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
 
 def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
     """Return how a set is tested."""
-    train, test = source.holdout.sizes[0], source.holdout.sizes[run.number]
+    test = source.holdout.sizes[run.number]
     return TestSettings(
         number=run.number,
         level=run.level,
@@ -177,10 +177,16 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         stratum_people=min_size * test / source.n_people,
         seed=source.seed,
         population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
-        train_share=train / (train + test) if source.split else 0.0,
+        train_share=train_share(source, run.number),
         resampling=run.plan.method == "resampling",
         design=source.design,
     )
+
+
+def train_share(source: DataSource, number: int) -> float:
+    """Return the training set's share of the people of training and a test set; 0 without a training set."""
+    train, test = source.holdout.sizes[0], source.holdout.sizes[number]
+    return train / (train + test) if source.split else 0.0
 
 
 def attribute_result(
@@ -195,7 +201,7 @@ def attribute_result(
     progress(0.0)
     shown = choose_shown(source, validated, significant, run)
     population, *findings = describer.findings([0, *shown.leading], progress_of_step(progress, 1, 2))
-    missing, outside = left_out(engine, run.number, asked)
+    missing, outside = count_left_out(engine, run.number, asked)
     return AttributeResult(
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
@@ -203,9 +209,9 @@ def attribute_result(
         significant_strata=_significant_strata(validated, run.level),
         left_out=missing,
         outside=outside,
-        population=_judged(population, run),
+        population=_add_verdict(population, run),
         findings=tuple(
-            _judged(
+            _add_verdict(
                 replace(
                     finding,
                     folded=len(group) - 1,
@@ -255,17 +261,17 @@ def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 
-def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
+def count_left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
     """Return how many people of the test set have a value missing, and how many others the question is not about."""
-    together = engine.left_out(number, asked.target)
+    together = engine.count_left_out(number, asked.target)
     if asked.question.everyone is None:
         return together, 0
     anybody = Target(asked.question.protected, asked.question.everyone, asked.question.strata, SummaryKind.ROWS)
-    missing = engine.left_out(number, anybody)
+    missing = engine.count_left_out(number, anybody)
     return missing, together - missing
 
 
-def _judged(finding: Finding, run: TestingRun) -> Finding:
+def _add_verdict(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
@@ -331,11 +337,11 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
-        known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
         same = target is asked.target and source.design is None  # else the sums are those of effective people
-        counted = summary.counts[known] if isinstance(summary, Counts) and same else None
-        comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
+        counted = summary.counts if isinstance(summary, Counts) and same else None
+        strength, share = Strength(metric, "bound"), train_share(source, run.number)
+        comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, share)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
         shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))

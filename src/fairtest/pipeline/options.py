@@ -59,14 +59,14 @@ def takes_options(*owners: type) -> Callable[[Function], Function]:
                     parameters.setdefault(name, parameter.replace(kind=parameter.KEYWORD_ONLY, default=default))
         # a signature that says what is taken serves help(), notebooks and the documentation
         vars(function)["__signature__"] = signature.replace(parameters=list(parameters.values()))
-        words = [_documented(owner) for owner in owners if issubclass(owner, Plan)]
+        words = [_document_fields(owner) for owner in owners if issubclass(owner, Plan)]
         function.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("{options}", "\n".join(words))
         return function
 
     return give
 
 
-def _documented(plan: type[Plan]) -> str:
+def _document_fields(plan: type[Plan]) -> str:
     """Return what a plan says of its fields, as the documentation of parameters."""
     return "\n".join(f"{option.name}\n{indent(fill(option.details, 100), '    ')}" for option in plan.options())
 

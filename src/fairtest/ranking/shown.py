@@ -11,7 +11,6 @@ together. Choosing among rejected hypotheses, in whatever way, keeps the guarant
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +49,7 @@ class Candidates:
     sign
         The direction of each link; 1 for all where a metric has none.
     sums
-        The sums of each context in the test set, and of everybody.
+        The sums of each context in the test set.
     prices
         What each costs, and must reach.
     deviate
@@ -59,17 +58,20 @@ class Candidates:
         Those whose link is that of the population, so that they are news only if they differ from it.
     apart
         Those that visibly differ from everybody else, or need not.
+    required, differs
+        Where the link is everybody's: the deviate that each had to reach against everybody else, and those that did.
     tie
         What breaks ties.
     """
 
     sign: FloatArray
     sums: NDArray[Any]
-    everyone: NDArray[Any]
     prices: Prices
     deviate: FloatArray
     news_bound: BoolArray
     apart: BoolArray
+    required: FloatArray
+    differs: BoolArray
     tie: Sequence[tuple[int, str]]
 
     def __len__(self) -> int:
@@ -80,11 +82,12 @@ class Candidates:
         return Candidates(
             self.sign[at],
             self.sums[at],
-            self.everyone,
             self.prices.take(at),
             self.deviate[at],
             self.news_bound[at],
             self.apart[at],
+            self.required[at],
+            self.differs[at],
             [self.tie[i] for i in at.tolist()],
         )
 
@@ -182,7 +185,7 @@ class Chooser:
         if not confirmed or not self._is_left(chosen, sign):
             return Choice(chosen.members, everywhere=False)
         # what does not surely differ from everybody else has no chance then, whatever else is chosen
-        at = np.flatnonzero(self._differ_from_everybody)
+        at = np.flatnonzero(self._candidates.differs)
         if not at.size:
             return Choice((), everywhere=True)
         some = Chooser(self._crowd.take(at), self._target, self._strength, self._candidates.take(at))
@@ -224,7 +227,7 @@ class Chooser:
         known = self._candidates
         z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
         sure = np.where(known.news_bound[left], bound, z)
-        hopeful = sure >= known.prices.deviates[left]
+        hopeful = sure >= (np.minimum(known.required, known.prices.deviates) if base else known.prices.deviates)[left]
         if not base:  # what is not inside a chosen one may have other reasons to be shown
             inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
             hopeful |= known.apart[left] & ~inside.any(axis=1)
@@ -250,11 +253,12 @@ class Chooser:
         """Whether a candidate may stand beside some contexts, given what it shows in the cells these make."""
         known = self._candidates
         bound = base or bool(known.news_bound[c])
-        sign, required = known.sign[[c]], known.prices.deviates[c]
-        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
+        sign = known.sign[[c]]
         around = [b for b in members if known.prices.within[c, b]]
+        required = known.required[c] if base and not around else known.prices.deviates[c]
+        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
         if around or base:
-            beyond_everybody = not base or bool(self._differ_from_everybody[c])
+            beyond_everybody = not base or bool(known.differs[c])
             return sure and beyond_everybody and all(self._differs(c, b) for b in around)
         if sure:
             return True
@@ -263,27 +267,15 @@ class Chooser:
         # its people outside the others must show the link as surely as all of it had to
         return shared == 0 or bool(terms.outside(sign, base=bound)[0] >= max(CLEAR, known.deviate[c]))
 
-    @cached_property
-    def _differ_from_everybody(self) -> BoolArray:
-        """Which contexts are surely stronger than everybody else."""
-        known = self._candidates
-        return self._are_stronger(np.arange(len(known)), known.everyone - known.sums, known.prices.deviates)
-
     def _differs(self, c: int, outer: int) -> bool:
         """Whether a context is surely stronger than the rest of a larger one."""
         if (c, outer) not in self._known:
             known = self._candidates
-            rest, required = known.sums[outer] - known.sums[c], known.prices.deviate_within(c, outer)
-            self._known[c, outer] = bool(self._are_stronger(np.array([c]), rest[None], required)[0])
+            here, rest = known.sums[c][None], (known.sums[outer] - known.sums[c])[None]
+            enough = self._strength.sizes(rest, self._target)[0] >= FEWEST_OUTSIDE
+            z = known.sign[c] * contrast(self._evidence(here), self._evidence(rest))[0]
+            self._known[c, outer] = bool(enough and z >= known.prices.deviate_within(c, outer))
         return self._known[c, outer]
-
-    def _are_stronger(self, which: IntArray, rest: NDArray[Any], required: FloatArray | float) -> BoolArray:
-        """Whether candidates show a link that is stronger than that of other people by so many deviates."""
-        enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
-        here, there = self._evidence(self._candidates.sums[which]), self._evidence(rest)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            z = self._candidates.sign[which] * (here.effect - there.effect) / np.sqrt(here.variance + there.variance)
-            return np.asarray(enough & (z >= required))
 
     def _shared(self, c: int, outside: People) -> float:
         """Return which part of a context is not outside some others."""
@@ -420,6 +412,12 @@ def _weigh(value: FloatArray, variance: FloatArray, enough: BoolArray) -> tuple[
     with np.errstate(invalid="ignore", divide="ignore"):
         known = enough & np.isfinite(value) & (variance > 0) & np.isfinite(variance)
         return np.where(known, value / variance, 0.0), np.where(known, 1 / variance, 0.0)
+
+
+def contrast(here: Evidence, there: Evidence) -> FloatArray:
+    """Return the deviates of the differences between the links of some people and of others."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((here.effect - there.effect) / np.sqrt(here.variance + there.variance))
 
 
 def _cell_by_cell(sums: NDArray[Any]) -> NDArray[Any]:

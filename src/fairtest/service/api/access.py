@@ -137,6 +137,10 @@ class SenderCache:
 
         return self._streams.get((tenant.project, name), lambda: find_stream(tenant, name))
 
+    def known_stream(self, tenant: Tenant, name: str) -> Stream | None:
+        """Return a stream if it is remembered."""
+        return self._streams.known((tenant.project, name))
+
     def forget(self, authorization: str | None, project: str, name: str) -> None:
         """Look the key and the stream up again: one of them has changed."""
         self._streams.forget((project, name))

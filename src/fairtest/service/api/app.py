@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams
+from fairtest.service.api.intake import InFront, Intake
 from fairtest.service.api.problems import add_handlers, documented
-from fairtest.service.api.records import Intake
 from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from fairtest.service.service import Service
 
 VERSIONED = (
@@ -32,12 +29,6 @@ VERSIONED = (
 
 def create_app(service: Service) -> FastAPI:
     """Return the app of a service; closing the app does not close the service."""
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.intake = Intake(service)
-        yield
-
     app = FastAPI(
         title="FairTest",
         version=__version__,
@@ -45,11 +36,11 @@ def create_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
-        lifespan=lifespan,
         responses=documented(),
     )
     app.state.service = service
     app.state.intake = Intake(service)
+    app.add_middleware(InFront, intake=app.state.intake)
     add_handlers(app)
     for router in VERSIONED:
         app.include_router(router, prefix="/v1")

@@ -46,7 +46,6 @@ def documented() -> dict[int | str, dict[str, Any]]:
 
 def add_handlers(app: FastAPI) -> None:
     """Let an app answer every error with a problem document."""
-    app.add_exception_handler(ServiceError, _of_service)
     app.add_exception_handler(FairTestError, _of_library)
     app.add_exception_handler(RequestValidationError, _of_validation)
     app.add_exception_handler(HTTPException, _of_http)
@@ -63,8 +62,10 @@ def known_problems() -> dict[str, tuple[int, str, str]]:
     return found
 
 
-async def _of_service(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ServiceError)
+def answer_error(error: FairTestError) -> JSONResponse:
+    """Return the problem document of an error: of the service, or what the library says of a question."""
+    if not isinstance(error, ServiceError):
+        return problem(422, "bad-request", errors.BadRequest.title, str(error))
     headers = {}
     if isinstance(error, StoreUnavailable):
         headers["Retry-After"] = str(error.retry_after)
@@ -74,8 +75,8 @@ async def _of_service(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _of_library(_: Request, error: Exception) -> JSONResponse:
-    """Answer with what the library says about a question that cannot be asked."""
-    return problem(422, "bad-request", errors.BadRequest.title, str(error))
+    assert isinstance(error, FairTestError)
+    return answer_error(error)
 
 
 async def _of_validation(_: Request, error: Exception) -> JSONResponse:

@@ -108,7 +108,7 @@ def erase_stream(service: Service, project: str, name: str) -> bool:
         seal_stream(service, project, name, max(stone.upto for stone in stones))
         gone_ids = _rewrite(service, found, "records", stones, set())
         _rewrite(service, found, "truth", stones, gone_ids)
-    if not remove_replaced(service, project, name):
+    if not remove_replaced(service, project, name) or not service.database.empty_log():
         return False
     chosen = (tombstone.c.project == project) & (tombstone.c.stream == name) & tombstone.c.erased.is_(None)
     with service.database.writing() as connection:

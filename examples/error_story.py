@@ -160,7 +160,9 @@ def _by_age(table: GroupTable, roles: Roles) -> Iterator[str]:
 
 
 def _measured(finding: ft.Finding) -> str:
-    return f"  {_correlation(finding)}, p-value {finding.p_value:.1e}, {finding.size:,} people"
+    return (
+        f"  {_correlation(finding)}, p-value {finding.p_value:.1e}, {finding.size:,} people"
+    )
 
 
 def _correlation(part: ft.Finding) -> str:
