@@ -112,7 +112,7 @@ def known_contexts(
     if question.metric.summary is not SummaryKind.ROWS:
         z = Strength(question.metric, "bound").evidence(_training_summary(source, question, contexts, outputs)).z
         evidence, sign = weights_and_signs(known_deviates(z), z, question.metric)
-    return Found(contexts, (-1,) * len(contexts), 0, evidence, sign, outputs=outputs, strongest=strongest)
+    return Found(contexts, 0, evidence, sign, outputs=outputs, strongest=strongest)
 
 
 def with_followed(source: DataSource, question: Question, found: Found, contexts: Iterable[Context]) -> Found:
@@ -129,7 +129,6 @@ def with_followed(source: DataSource, question: Question, found: Found, contexts
     more = known_contexts(source, question, new)
     return Found(
         found.contexts + more.contexts,
-        found.parents + more.parents,
         found.looked_at,
         np.concatenate([found.evidence, more.evidence]),
         np.concatenate([found.sign, more.sign]),

@@ -130,8 +130,7 @@ class Searcher:
             )
         contexts = (Context(), *(() if few is None else few.contexts))
         nothing = np.zeros(len(contexts))
-        parents, notes = (-1,) + (0,) * (len(contexts) - 1), note_cut_short(depth, wanted, tree=False)
-        return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
+        return Found(contexts, len(contexts), nothing, nothing, notes=note_cut_short(depth, wanted, tree=False))
 
     def _union(self, tree: Found | None, progress: Progress) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree if there is one."""
@@ -147,10 +146,9 @@ class Searcher:
         evidence = known_deviates(z) if few.wide else half_link(z, link)
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
         guided = frozenset(() if tree is None else tree.contexts)
-        parents = (-1,) + (0,) * (len(contexts) - 1)
         weights, signs = weights_and_signs(evidence, z, self.strength.metric)
         notes = (*notes, *(() if tree is None else tree.notes))
-        return Found(contexts, parents, looked_at, weights, signs, guided=guided, notes=notes)
+        return Found(contexts, looked_at, weights, signs, guided=guided, notes=notes)
 
     def conjunctions(self, progress: Progress) -> tuple[Candidates, int, tuple[str, ...]]:
         """Return every conjunction of a few predicates, of how many, and a word if longer ones are too many."""
@@ -180,14 +178,14 @@ class Searcher:
 
         Where there are several outputs, both have a second axis for them.
         """
-        known = _Numbered(contexts, self._axis)
+        known = _ContextKeys(contexts, self._axis)
         parts = [self._evidence(some, known) for some in self._outputs]
         if len(parts) == 1:
             return parts[0]
         z, link = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
         return z, link
 
-    def _evidence(self, outputs: Outputs, known: _Numbered) -> tuple[FloatArray, FloatArray]:
+    def _evidence(self, outputs: Outputs, known: _ContextKeys) -> tuple[FloatArray, FloatArray]:
         place = {key: i for i, key in enumerate(known.keys)}
         around = [around_of(key) for key in known.keys]
         new = list(dict.fromkeys(p for each in around for p in each if p not in place))
@@ -210,7 +208,7 @@ class Searcher:
         return here.z, link
 
 
-class _Numbered:
+class _ContextKeys:
     """Contexts as numbers of their predicates, which are quicker to compare than the predicates themselves."""
 
     def __init__(self, contexts: Sequence[Context], axis_of: Callable[[str], Axis | None]) -> None:
