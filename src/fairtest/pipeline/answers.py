@@ -332,15 +332,15 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
     engine = engine_of(source)
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
-    paper = run.plan.preset == "paper"
-    if not paper and metric.evidence is not None:
+    paper, strength = run.plan.preset == "paper", Strength(metric, "bound")
+    if not paper and strength.compares:
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
         summary = validated.summary
         same = target is asked.target and source.design is None  # else the sums are those of effective people
         counted = summary.counts if isinstance(summary, Counts) and same else None
-        strength, share = Strength(metric, "bound"), train_share(source, run.number)
+        share = train_share(source, run.number)
         comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, share)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions

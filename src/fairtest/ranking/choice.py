@@ -144,6 +144,7 @@ class Comparison:
             sign=self._sign[places],
             sums=self._sums[places],
             prices=prices.take(places),
+            evidence=self._asked.evidence[self._at[places]],
             deviate=deviate[self._at[places]],
             news_bound=news_bound[places],
             apart=apart[places],
@@ -209,7 +210,7 @@ class Comparison:
         direction = np.sign(np.nan_to_num(train) * np.nan_to_num(test))
         p = 2 * ndtr(-np.abs(test))
         required = required_by_evidence(p, Prior(evidence, direction, self._train_share), level)
-        return np.maximum(required, -ndtri(level / 2))[self._at]
+        return np.asarray(np.maximum(required, -ndtri(level / 2))[self._at])
 
     def _differences(self, number: int, sums: NDArray[Any] | None = None) -> FloatArray:
         """Return the deviates between all contexts and everybody else in a set, NaN where one has too few people."""

@@ -52,6 +52,8 @@ class Candidates:
         The sums of each context in the test set.
     prices
         What each costs, and must reach.
+    evidence
+        The deviate of each in the training set, as it weighs the tests; 0 where that was not asked for.
     deviate
         The deviate at which the correction would have rejected each.
     news_bound
@@ -67,6 +69,7 @@ class Candidates:
     sign: FloatArray
     sums: NDArray[Any]
     prices: Prices
+    evidence: FloatArray
     deviate: FloatArray
     news_bound: BoolArray
     apart: BoolArray
@@ -83,6 +86,7 @@ class Candidates:
             self.sign[at],
             self.sums[at],
             self.prices.take(at),
+            self.evidence[at],
             self.deviate[at],
             self.news_bound[at],
             self.apart[at],
@@ -174,6 +178,9 @@ class Chooser:
         self._strength = strength
         self._candidates = candidates
         self._size = np.bitwise_count(crowd.members).sum(axis=1).astype(float)
+        # what training and test set show together of each, as a multiple of what the test set shows
+        alone = np.abs(self._evidence(candidates.sums).z)
+        self._together = 1 + (candidates.evidence / np.maximum(np.nan_to_num(alone), 1.0)) ** 2
         self._known: dict[tuple[int, int], bool] = {}
         everyone = crowd.everyone[None]
         sums, totals = crowd.sums(crowd.everyone)[None], crowd.total(crowd.everyone)[None]
@@ -231,13 +238,22 @@ class Chooser:
         if not base:  # what is not inside a chosen one may have other reasons to be shown
             inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
             hopeful |= known.apart[left] & ~inside.any(axis=1)
-        gain = np.round(np.maximum(z, 0.0) ** 2 - 2 * PRICE * known.prices.cost[left], 12)
+        gain = np.round(self._gains(z, left), 12)
         order = sorted(np.flatnonzero(hopeful).tolist(), key=lambda i: (-gain[i], known.tie[int(left[i])]))
         for i in order:
             c = int(left[i])
             if self._is_allowed(c, chosen.members, chosen.terms.of(c), self._shared(c, chosen.people[0]), base=base):
                 return c
         return None
+
+    def _gains(self, z: FloatArray, at: IntArray) -> FloatArray:
+        """Return what candidates say beyond the chosen ones, in squared deviates, less their price.
+
+        The test set alone says whether one may be shown. Of those that may, the training set's people have a say in
+        which says most: they are three in ten, and tell apart groups that the test set sees nearly as clearly.
+        """
+        said = np.maximum(z, 0.0) ** 2 * self._together[at]
+        return np.asarray(said - 2 * PRICE * self._candidates.prices.cost[at])
 
     def _is_needed(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
         """Whether a chosen context may still stand beside the others."""
@@ -255,7 +271,8 @@ class Chooser:
         bound = base or bool(known.news_bound[c])
         sign = known.sign[[c]]
         around = [b for b in members if known.prices.within[c, b]]
-        required = known.required[c] if base and not around else known.prices.deviates[c]
+        # where it shares people with others, its conditions must be worth their price whatever training says
+        required = known.required[c] if base and not around and shared <= BRUSH else known.prices.deviates[c]
         sure = bool(terms.beyond(sign, base=bound)[0] >= required)
         if around or base:
             beyond_everybody = not base or bool(known.differs[c])
@@ -306,8 +323,8 @@ class Chooser:
         """Return what contexts are worth together, one after the other."""
         known, worth = self._candidates, 0.0
         for place, c in enumerate(added):
-            z = max(float(chosen.terms.of(c).beyond(known.sign[[c]], base=base)[0]), 0.0)
-            worth += max(z**2 - 2 * PRICE * float(known.prices.cost[c]), 0.0)
+            z = chosen.terms.of(c).beyond(known.sign[[c]], base=base)
+            worth += max(float(self._gains(z, np.array([c]))[0]), 0.0)
             if place + 1 < len(added):
                 chosen = self._with(chosen, c)
         return round(worth, 9)
