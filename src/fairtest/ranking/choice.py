@@ -13,9 +13,10 @@ from fairtest.inference.multiplicity.corrections import benjamini_hochberg
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.multiplicity.required import required_by_evidence
 from fairtest.metrics.evidence import MOST
+from fairtest.ranking.cells import contrast
 from fairtest.ranking.crowd import Crowd
 from fairtest.ranking.pricing import Prices, sizes_in_order
-from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser, contrast
+from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser
 from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
