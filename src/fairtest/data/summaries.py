@@ -39,7 +39,7 @@ class Counts:
         """Return some of the contexts, along the leading axis."""
         return Counts(self.counts[at])
 
-    def scaled(self, by: FloatArray) -> Counts:
+    def scale_people(self, by: FloatArray) -> Counts:
         """Return each context as if it had so many times as many people."""
         scaled: Any = self.counts * by[:, None, None, None]
         return Counts(scaled)
@@ -78,7 +78,7 @@ class Moments:
         """Return some of the contexts, along the leading axis."""
         return Moments(self.sums[at], self.order)
 
-    def scaled(self, by: FloatArray) -> Moments:
+    def scale_people(self, by: FloatArray) -> Moments:
         """Return each context as if it had so many times as many people."""
         return Moments(self.sums * by[:, None, None], self.order)
 
@@ -134,7 +134,7 @@ class GroupMoments:
         """Return some of the contexts, along the leading axis."""
         return GroupMoments(self.sums[at], self.unit[at] if isinstance(self.unit, np.ndarray) else self.unit)
 
-    def scaled(self, by: FloatArray) -> GroupMoments:
+    def scale_people(self, by: FloatArray) -> GroupMoments:
         """Return each context as if it had so many times as many people."""
         return GroupMoments(self.sums * by[:, None, None, None], self.unit)
 

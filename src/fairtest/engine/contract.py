@@ -201,7 +201,7 @@ class Engine(Counter, Protocol):
         term is the weight.
         """
 
-    def left_out(self, number: int, target: Target) -> int:
+    def count_left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
 
     def label_counter(self, number: int, target: Target, labels: Labels) -> LabelCounter:

@@ -208,9 +208,9 @@ class PartitionedEngine:
             question = partial(CodedPartition.joints, number=number, several=some, target=here)
             yield from self.add(question, _columns(*some) | columns_of(target))
 
-    def left_out(self, number: int, target: Target) -> int:
+    def count_left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
-        question = partial(CodedPartition.left_out, number=number, target=self._in_parts(target))
+        question = partial(CodedPartition.count_left_out, number=number, target=self._in_parts(target))
         return int(self.add(question, columns_of(target)))
 
     def _kinds_of(self, number: int, target: Target, *, look: bool = True) -> CodedPeople | None:

@@ -101,6 +101,13 @@ class Investigation(ABC):
         return "output"
 
     @property
+    def favourable_is(self) -> str:
+        """How the output value that effects are about was chosen: "declared", "true" (it is 1) or the "rarer" one."""
+        if any(column in self.source.favourable for column in self.output.columns):
+            return "declared"
+        return "true" if self.output.levels and self.output.levels[-1] == 1 else "rarer"
+
+    @property
     def names(self) -> Names:
         """What the report calls columns, groups and people: the user's words, where there are some."""
         words = self.source.words

@@ -133,7 +133,7 @@ def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
             by, x = people.protected, people.output
             if by.dtype.kind == "f":
                 by, x = x, by
-            yield batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+            yield batch.key_sampler(OneWaySampler(by, x, people.stratum), by, x)
 
     return Draws(np.flatnonzero(wanted).tolist(), samplers)
 

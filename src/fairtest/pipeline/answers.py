@@ -51,7 +51,7 @@ GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 1
 """Round numbers of people, to say what could have been seen in a context of a usual size."""
 
 
-def put(
+def pose_question(
     source: DataSource,
     question: Question,
     found: Found,
@@ -116,7 +116,7 @@ def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
     Everybody of the training set and this one if the question was named before anything was shown of them, else this
     set. None for labels: which of them are tested over everybody, training decides.
     """
-    if asked.question.labels is not None:
+    if not asked.question.population_first:
         return None
     return source.holdout.with_training(number) if asked.named else number
 
@@ -201,7 +201,7 @@ def attribute_result(
     progress(0.0)
     shown = choose_shown(source, validated, significant, run)
     population, *findings = describer.findings([0, *shown.leading], progress_of_step(progress, 1, 2))
-    missing, outside = left_out(engine, run.number, asked)
+    missing, outside = count_left_out(engine, run.number, asked)
     return AttributeResult(
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
@@ -209,8 +209,8 @@ def attribute_result(
         significant_strata=_significant_strata(validated, run.level),
         left_out=missing,
         outside=outside,
-        population=_judged(population, run),
-        findings=tuple(_arranged(findings, shown, asked, run)),
+        population=_add_verdict(population, run),
+        findings=tuple(_arrange_findings(findings, shown, asked, run)),
         detectable=_detectable(validated, run.level),
         detectable_inside=_detectable_inside(validated, run),
         named=asked.population_set is not None and asked.population_set != run.number,
@@ -221,7 +221,7 @@ def attribute_result(
     )
 
 
-def _arranged(findings: Sequence[Finding], shown: Shown, asked: Asked, run: TestingRun) -> Iterator[Finding]:
+def _arrange_findings(findings: Sequence[Finding], shown: Shown, asked: Asked, run: TestingRun) -> Iterator[Finding]:
     """Yield the contexts shown, each with its place among the others and what it says about the tolerance.
 
     Where the correction allows some of them to be flukes, those that were chosen overstate their effects too much for
@@ -231,7 +231,7 @@ def _arranged(findings: Sequence[Finding], shown: Shown, asked: Asked, run: Test
     sure = shown.confirmed or ((),) * len(shown.groups)
     for finding, group, around, confirmed in zip(findings, shown.groups, shown.inside, sure, strict=True):
         inside = None if around is None else asked.contexts[around]
-        placed = _judged(replace(finding, folded=len(group) - 1, inside=inside, confirmed=confirmed), run)
+        placed = _add_verdict(replace(finding, folded=len(group) - 1, inside=inside, confirmed=confirmed), run)
         yield replace(placed, interval_single=None) if chosen_leniently else placed
 
 
@@ -262,17 +262,17 @@ def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 
-def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
+def count_left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
     """Return how many people of the test set have a value missing, and how many others the question is not about."""
-    together = engine.left_out(number, asked.target)
+    together = engine.count_left_out(number, asked.target)
     if asked.question.everyone is None:
         return together, 0
     anybody = Target(asked.question.protected, asked.question.everyone, asked.question.strata, SummaryKind.ROWS)
-    missing = engine.left_out(number, anybody)
+    missing = engine.count_left_out(number, anybody)
     return missing, together - missing
 
 
-def _judged(finding: Finding, run: TestingRun) -> Finding:
+def _add_verdict(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding

@@ -154,7 +154,7 @@ def child_sums(axis: Axis, table: NDArray[Any]) -> NDArray[Any]:
     return np.moveaxis(np.stack(parts, axis=-3), (-2, -1, -3), (0, 1, 2))
 
 
-def picked(sums: NDArray[Any], wanted: BoolArray) -> NDArray[Any]:
+def pick_children(sums: NDArray[Any], wanted: BoolArray) -> NDArray[Any]:
     """Return some of the children of :func:`child_sums` one after the other, in memory cell by cell as there."""
     cells = np.moveaxis(sums, (0, 1, 2), (-2, -1, -3))
     some = cells.reshape(-1, wanted.size).take(np.flatnonzero(np.moveaxis(wanted, 2, 0)), axis=1)
@@ -187,9 +187,9 @@ def aggregate_score(
         total = (weight * np.where(counts, strength, 0.0)).sum(axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
             score = total / weight.sum(axis=-1)
-    return np.where(best > parent[:, None], rounded(score), -np.inf)
+    return np.where(best > parent[:, None], round_scores(score), -np.inf)
 
 
-def rounded(score: FloatArray) -> FloatArray:
+def round_scores(score: FloatArray) -> FloatArray:
     """Return scores without their last digits, so that ties do not hang on the order of a sum."""
     return np.round(score, 12)

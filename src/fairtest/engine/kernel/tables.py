@@ -17,7 +17,7 @@ import numpy as np
 
 from fairtest.engine.kernel.descent import Descent
 from fairtest.engine.kernel.histogram import add_up_at
-from fairtest.engine.kernel.joint import among, collapse, membership, packed
+from fairtest.engine.kernel.joint import among, collapse, membership, pack_bits
 from fairtest.engine.kernel.prefixes import prefix_tree
 
 if TYPE_CHECKING:
@@ -296,16 +296,16 @@ def _bit_counts(
     order = np.argsort(codes[leading], kind="stable")
     codes, cell = [c[order] for c in codes], cell[order]
     used = np.unique(numbers[numbers >= 0]).tolist()
-    bits = {i: packed(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
+    bits = {i: pack_bits(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
     places = {i: _words(codes[leading], asked.conditions[i]) for i in used if asked.column[i] == leading}
     everyone = np.ones(cell.size, dtype=bool)
-    cells = np.stack([packed(everyone), *(packed(cell == c) for c in range(1, n_cells))])
+    cells = np.stack([pack_bits(everyone), *(pack_bits(cell == c) for c in range(1, n_cells))])
     shared = np.empty((numbers.shape[1], cells.shape[1]), dtype=np.uint64)
     counts = np.zeros((contexts.size, n_cells), dtype=np.int64)
     before: list[int] = []
     for place, (row, depth) in enumerate(zip(numbers.tolist(), asked.depth[contexts].tolist(), strict=True)):
         part = places.get(row[0], slice(None))
-        same = _shared(before, row)
+        same = _count_shared(before, row)
         if same == 0:
             shared[0, part], same = bits[row[0]][part], 1
         for d in range(same, depth):
@@ -323,7 +323,7 @@ def _words(codes: NDArray[np.uint8], condition: Condition) -> slice:
     return slice(int(first) // 64, -(-int(last) // 64))
 
 
-def _shared(one: list[int], other: list[int]) -> int:
+def _count_shared(one: list[int], other: list[int]) -> int:
     """Return how many conditions two contexts begin with alike."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
