@@ -108,8 +108,8 @@ def run(sources: Sources, trials: int = TRIALS, people: int = PEOPLE) -> Story: 
     """Try every cell a few times."""
     clock = Clock()
     tried = [
-        try_once(*cell, first + k, clock, people)
-        for *cell, first in cells()
+        try_once(size, delta, first + k, clock, people)
+        for size, delta, first in cells()
         for k in range(trials)
     ]
     return Story(tried, clock, people)
