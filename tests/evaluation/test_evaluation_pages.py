@@ -31,6 +31,7 @@ SHAPE = [
     "Beside the paper",
     "What differs, and why",
 ]
+BEFORE = "```{code-block} text\n:class: printed\n\n"
 NAMES = [workload.name for workload in WORKLOADS]
 RUN_AGAIN = [workload for workload in WORKLOADS if workload.name != "microbenchmark"]  # that takes minutes
 
@@ -75,14 +76,14 @@ def test_a_script_prints_what_its_page_says(workload: Workload, made: dict[str, 
     if workload.name == "recommender":
         pytest.importorskip("implicit", reason="implicit is not installed: see the dependency group 'examples'")
     printed = "\n".join(workload.script.tell(workload.script.run(sources)))
-    assert f"```text\n{printed.rstrip()}\n```" in made[f"{workload.name}.md"]
+    assert f"{BEFORE}{printed.rstrip()}\n```" in made[f"{workload.name}.md"]
 
 
 class TestTheMicrobenchmark:
     def test_its_page_says_what_its_runs_give(self, facts: dict[str, dict], made: dict[str, str]) -> None:
         trials = [microbenchmark.Trial(*row) for row in facts["microbenchmark"]["trials"]]
         printed = "\n".join(microbenchmark.tell(microbenchmark.Story(trials, Clock())))
-        assert f"```text\n{printed}\n```" in made["microbenchmark.md"]
+        assert f"{BEFORE}{printed}\n```" in made["microbenchmark.md"]
         assert len(trials) == microbenchmark.TRIALS * len(list(microbenchmark.cells()))
 
     def test_a_run_is_what_is_stored_of_it(self, facts: dict[str, dict]) -> None:
