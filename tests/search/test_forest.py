@@ -72,7 +72,6 @@ def trained(frame: pl.DataFrame | None = None, seed: int = 3, **how):
 def same(a, b) -> bool:
     return (
         a.contexts == b.contexts
-        and a.parents == b.parents
         and a.looked_at == b.looked_at
         and np.array_equal(a.evidence, b.evidence)
         and np.array_equal(a.sign, b.sign)

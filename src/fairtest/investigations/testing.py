@@ -102,9 +102,9 @@ class Testing(Investigation):
             value = value.removeprefix(f"{self.output_name}=")
         level = column.find_level(value)
         if level is None:
-            shown = ", ".join(repr(v) for v in column.levels[:10]) + (", …" if len(column.levels) > 10 else "")
-            have = f"its values are {shown}" if column.levels else "it is numeric"
-            raise InputError(f"{setting('event', self.event)}: {self.output_name!r} has no such value; {have}.")
+            raise InputError(
+                f"{setting('event', self.event)}: {self.output_name!r} has no such value; {column.values_in_words}."
+            )
         return level
 
     @property

@@ -11,10 +11,13 @@ import numpy as np
 
 from fairtest.data.columns.decide import split_words
 from fairtest.data.holdout import TRAIN
+from fairtest.data.streaming.blocks import code_blocks, take_rows
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from fairtest.data.source import DataSource
     from fairtest.data.table import Column
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 COORDINATES = frozenset(["lat", "latitude", "lng", "lon", "longitude"])
 CODES = frozenset(["code", "id", "nbr", "postal", "postcode", "zip", "zipcode"])
+MOST_LOOKED_AT = 2_000_000
+"""Of so many people it is clear whether a column gives an attribute away."""
 PURE, MIXED = 0.995, 0.9
 """A column gives an attribute away if so many people have the usual value of theirs, and fewer without it."""
 
@@ -38,34 +43,37 @@ def useless_columns(source: DataSource, roles: Iterable[tuple[str, Variable]], t
         Columns that have a role already.
     """
     known = set(taken)
-    codes = [(role, variable.name, _codes(source, variable)) for role, variable in roles]
+    rows = source.holdout.rows(TRAIN)
+    rows = rows[:: rows.size // MOST_LOOKED_AT + 1]
+    codes = [(role, variable.name, _codes(source, variable, rows)) for role, variable in roles]
     found = {}
     for column in source.table.columns.values():
-        if column.name not in known and column.kind is not Kind.IDENTIFIER and (why := _why(source, column, codes)):
+        if column.name not in known and column.kind is not Kind.IDENTIFIER and (why := _why(column, codes, rows)):
             found[column.name] = why
     return found
 
 
-def _why(source: DataSource, column: Column, roles: list[tuple[str, str, IntArray | None]]) -> str:
+def _why(column: Column, roles: list[tuple[str, str, IntArray | None]], rows: NDArray[np.intp]) -> str:
     words = set(split_words(column.name))
     if column.kind is Kind.NUMERIC:
         if words & COORDINATES:
             return "a coordinate, not a context: name it with --contextual to use it"
         return "code numbers, not a context: name it with --contextual to use it" if words & CODES else ""
-    if source.table.block is not None or column.codes is None:
+    if not any(codes is not None for _, _, codes in roles):
         return ""
-    mine = column.codes[source.holdout.rows(TRAIN)]
+    mine = np.concatenate(list(take_rows(code_blocks(column), rows)))
     for role, name, codes in roles:
         if codes is not None and _gives_away(mine, codes, len(column.levels)):
             return f"it gives the {role} {name!r} away: nearly everybody with the same value of it is alike in that"
     return ""
 
 
-def _codes(source: DataSource, variable: Variable) -> IntArray | None:
-    """Return the levels of the training people; None for a number, and where people stay on disk."""
-    if variable.is_number or source.table.block is not None:
+def _codes(source: DataSource, variable: Variable, rows: NDArray[np.intp]) -> IntArray | None:
+    """Return the levels of training people; None for a number."""
+    if variable.is_number:
         return None
-    return np.asarray(variable.codes(source.table)[source.holdout.rows(TRAIN)])
+    blocks = ((start, variable.codes(block)) for start, block in source.table.blocks(variable.columns))
+    return np.concatenate(list(take_rows(blocks, rows)))
 
 
 def _gives_away(column: IntArray, target: IntArray, n_levels: int) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairtest.data.source import DataSource, SourceOptions
+from fairtest.data.source import DataSource
+from fairtest.data.source_options import SourceOptions
 from fairtest.exceptions import InputError, argument, the
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling

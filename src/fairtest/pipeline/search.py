@@ -71,6 +71,8 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if not settings.plan.max_depth:
+        question = without(question, frozenset(question.contextual))
     if question.labels is not None:
         return label_searcher(source, question, settings, progress).find(question.top_k)
     if not source.split:
@@ -112,7 +114,7 @@ def known_contexts(
     if question.metric.summary is not SummaryKind.ROWS:
         z = Strength(question.metric, "bound").evidence(_training_summary(source, question, contexts, outputs)).z
         evidence, sign = weights_and_signs(known_deviates(z), z, question.metric)
-    return Found(contexts, (-1,) * len(contexts), 0, evidence, sign, outputs=outputs, strongest=strongest)
+    return Found(contexts, 0, evidence, sign, outputs=outputs, strongest=strongest)
 
 
 def with_followed(source: DataSource, question: Question, found: Found, contexts: Iterable[Context]) -> Found:
@@ -129,7 +131,6 @@ def with_followed(source: DataSource, question: Question, found: Found, contexts
     more = known_contexts(source, question, new)
     return Found(
         found.contexts + more.contexts,
-        found.parents + more.parents,
         found.looked_at,
         np.concatenate([found.evidence, more.evidence]),
         np.concatenate([found.sign, more.sign]),

@@ -13,9 +13,10 @@ from fairtest.inference.multiplicity.corrections import benjamini_hochberg
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.multiplicity.required import required_by_evidence
 from fairtest.metrics.evidence import MOST
+from fairtest.ranking.cells import contrast
 from fairtest.ranking.crowd import Crowd
 from fairtest.ranking.pricing import Prices, sizes_in_order
-from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser, contrast
+from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser
 from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ class Comparison:
             sign=self._sign[places],
             sums=self._sums[places],
             prices=prices.take(places),
+            evidence=self._asked.evidence[self._at[places]],
             deviate=deviate[self._at[places]],
             news_bound=news_bound[places],
             apart=apart[places],
@@ -209,7 +211,7 @@ class Comparison:
         direction = np.sign(np.nan_to_num(train) * np.nan_to_num(test))
         p = 2 * ndtr(-np.abs(test))
         required = required_by_evidence(p, Prior(evidence, direction, self._train_share), level)
-        return np.maximum(required, -ndtri(level / 2))[self._at]
+        return np.asarray(np.maximum(required, -ndtri(level / 2))[self._at])
 
     def _differences(self, number: int, sums: NDArray[Any] | None = None) -> FloatArray:
         """Return the deviates between all contexts and everybody else in a set, NaN where one has too few people."""

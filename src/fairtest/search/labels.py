@@ -209,7 +209,6 @@ class LabelSearcher:
         evidence, sign = weights_and_signs(np.array(weights), np.array(deviates), self._metric)
         return Found(
             where,
-            (-1,) * len(entries),
             (looked_at + 1) * self.common.size,
             evidence,
             sign,

@@ -247,15 +247,9 @@ class _Parts:
 
 def merge_trees(trees: Sequence[Sequence[Node]], looked_at: LookedAt) -> Found:
     """Return the nodes as contexts, tree by tree; two ways to the same people count once."""
-    at: dict[Context, int] = {}
-    parents: list[int] = []
-    for nodes in trees:
-        for node in nodes:
-            if node.context not in at:
-                at[node.context] = len(at)
-                parents.append(at[nodes[node.parent].context] if node.parent >= 0 else -1)
-    nothing = np.zeros(len(at))
-    return Found(tuple(at), tuple(parents), looked_at.total, nothing, nothing, notes=_note_left_whole(looked_at.uncut))
+    contexts = tuple(dict.fromkeys(node.context for nodes in trees for node in nodes))
+    nothing = np.zeros(len(contexts))
+    return Found(contexts, looked_at.total, nothing, nothing, notes=_note_left_whole(looked_at.uncut))
 
 
 def _note_left_whole(uncut: int) -> tuple[str, ...]:
