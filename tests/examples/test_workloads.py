@@ -66,7 +66,7 @@ class TestStaples:
     def test_the_remedy_is_for_the_states_that_were_found(self, country: staples.Story) -> None:
         assert "OK" in country.switched_off
         assert "NY" not in country.switched_off
-        before, after = (country.reports[name].populations[0] for name in ("budget 2", "remedy"))
+        before, after = (country.reports[name].populations[0] for name in ("by state", "remedy"))
         assert abs(after.effect) < abs(before.effect) / 2
         assert country.reports["remedy"].settings.set == 2
 
