@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, func, select
@@ -19,9 +19,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import BadRequest, StoreUnavailable
+from fairtest.service.store.silence import SilenceGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection, Engine, Table
     from sqlalchemy.engine import URL
@@ -30,6 +32,8 @@ WAIT = 30.0
 """Seconds that a transaction waits for a lock before the request fails."""
 POOL = 10
 """Connections that a process keeps to PostgreSQL; twice as many at most."""
+SOON = 2 * WAIT
+"""Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
 
 
@@ -45,6 +49,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _checked_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._silence = SilenceGuard()
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgresql_engine(self.url)
 
     @contextmanager
@@ -54,12 +59,21 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Give a connection whose changes are all stored when the block ends, or none if it raises."""
+    def writing(self, within: float | None = None) -> Iterator[Connection]:
+        """Give a connection whose changes are all stored when the block ends, or none if it raises.
+
+        ``within`` is how many seconds this may take before a database that says nothing is given up.
+        """
         with _telling_outages(), self.engine.connect() as plain:
             connection = plain.execution_options(**{IMMEDIATE: True})
-            with connection.begin():
+            with self._guard(connection, within), connection.begin():
                 yield connection
+
+    def _guard(self, connection: Connection, within: float | None) -> AbstractContextManager[None]:
+        driver: Any = connection.connection.driver_connection
+        if within is None or self.is_sqlite or driver is None:
+            return nullcontext()
+        return self._silence.watching(driver.fileno(), within)
 
     def now(self, connection: Connection) -> float:
         """Return the time that decides leases: on PostgreSQL that of the server, which all machines share."""
@@ -143,7 +157,15 @@ def _postgresql_engine(url: URL) -> Engine:
         max_overflow=POOL,
         pool_timeout=WAIT,
         pool_recycle=900,
-        connect_args={"connect_timeout": 5, "options": f"-c lock_timeout={int(WAIT * 1000)}"},
+        connect_args={
+            "connect_timeout": 5,
+            "options": f"-c lock_timeout={int(WAIT * 1000)}",
+            # a machine that is gone says nothing: it is noticed after half a minute, and not after two hours
+            "keepalives_idle": 15,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 30_000,
+        },
     )
 
 
