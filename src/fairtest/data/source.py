@@ -14,14 +14,16 @@ from fairtest.data.columns.declared import KindOptions
 from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, PeopleHoldout
+from fairtest.data.reading.files import path_of
 from fairtest.data.reading.readers import read_table
 from fairtest.data.registry import audits_of, is_warning_left_to_caller, known_size, was_shown
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming.streaming import can_stream, stream_table
+from fairtest.data.streaming.streaming import can_stream, is_large, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset, check_whole
+from fairtest.progress import as_stage_progress, progress_of_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +39,7 @@ T = TypeVar("T")
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
+AUTO = "auto"
 ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
 
@@ -89,21 +92,24 @@ class DataSource:
     counts
         The column that says for how many identical people a row stands, in a table of counts.
     engine
-        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
-        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
-        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
-        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a CSV or Parquet file, or a
+        folder of Parquet files, that is larger than memory. The report is the same. The columns are kept in scratch
+        files, in the folder that the environment variable ``TMPDIR`` names, and removed with the source. The default,
+        ``"auto"``, leaves files on disk from 500 MB on (200 MB if they are compressed, as Parquet is). Or on a Dask
+        cluster, given as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
         ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
     memory
         With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
         in this process and in each worker. Default: ``"1 GB"``.
     missing, delimiter, encoding, decimal
         For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
-        point or a comma (by default commas are understood where semicolons part the fields).
+        point or a comma (by default commas are understood where semicolons separate the fields).
     name
         What to call the data in reports. Default: the name of the file.
     preset
         ``"paper"`` for the shares of the paper.
+    progress
+        Called while a large file is read, with a text and the share that is done.
 
     Examples
     --------
@@ -133,7 +139,7 @@ class DataSource:
         person: str | None = None,
         weights: str | None = None,
         counts: str | None = None,
-        engine: Any = "memory",
+        engine: Any = AUTO,
         memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
@@ -141,6 +147,7 @@ class DataSource:
         decimal: str | None = None,
         name: str | None = None,
         preset: str | None = None,
+        progress: Callable[..., None] | None = None,
     ) -> None:
         check_preset(preset)
         self._attached: dict[Callable[[DataSource], Any], Any] = {}
@@ -155,11 +162,13 @@ class DataSource:
         self.train_size = self._share(train_size, preset)
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
+        if engine == AUTO:
+            engine = choose_engine(data, memory, counts)
         self.engine, self.memory = _engine(engine, memory)
         numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
         kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-        self.table = self._read_table(data, text, missing=missing, name=name, **kinds)
+        self.table = self._read_table(data, progress, missing=missing, name=name, **text, **kinds)
         self.person, self.weights, self.counts = person, weights, counts
         if counts is not None:
             self._repeat_people(counts)
@@ -173,13 +182,13 @@ class DataSource:
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
 
-    def _read_table(self, data: Any, text: dict[str, Any], **how: Any) -> Table:
-        """Return the columns, in memory or described where they are; ``text`` is how a CSV file is read."""
+    def _read_table(self, data: Any, progress: Callable[..., None] | None, **how: Any) -> Table:
+        """Return the columns, in memory or described where they are."""
         if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
-            _check_not_text(**text)
             store = self.engine == "disk"  # other machines see the files, not what is stored here
-            return stream_table(data, memory=self.memory, store=store, **how)
-        return read_table(data, **text, **how)
+            done = progress_of_stage(as_stage_progress(progress), f"reading {path_of(data)} in blocks")
+            return stream_table(data, memory=self.memory, store=store, progress=done, **how)
+        return read_table(data, **how)
 
     def _divide_people(self, first: NDArray[np.intp] | None) -> Holdout:
         """Return who is in which set; ``first`` says where the person of each row is first met; None: one row each."""
@@ -387,13 +396,19 @@ def warn_if_known(fingerprint: str) -> None:
             )
 
 
+def choose_engine(data: Any, memory: str | int | None = None, counts: str | None = None) -> str:
+    """Return where people are counted if the user does not say: on disk if the file is large, or memory is limited."""
+    fits = counts is not None or (memory is None and not is_large(data))
+    return "memory" if fits or path_of(data) is None else "disk"
+
+
 def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
     """Return the engine and how much memory it may use, in bytes."""
     if is_cluster(engine):
         engine = "dask"
     elif engine not in ENGINES:
         raise InputError(
-            f"{the('engine', 'of DataSource')} must be {' or '.join(map(repr, ENGINES))}, a Dask client "
+            f"{the('engine', 'of DataSource')} must be {', '.join(map(repr, (AUTO, *ENGINES)))}, a Dask client "
             f"(distributed.Client) or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
         )
     if engine == "memory" and memory is not None:
@@ -402,14 +417,6 @@ def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
             "all of the data. Take one of them out."
         )
     return engine, as_bytes(MEMORY if memory is None else memory)
-
-
-def _check_not_text(**options: str | None) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise InputError(
-            f"{the(given[0])} is that of a CSV file, and {setting('engine', 'disk')} reads Parquet files. Take it out, "
-            f"or use {setting('engine', 'memory')}."
-        )
 
 
 def _check_reuse(budget: int, *, split: bool) -> None:

@@ -6,10 +6,16 @@ It measures how strong and how large an association has to be in order to be fou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtest.model.context import Context
 
 STATES = tuple(f"S{rank:02d}" for rank in range(1, 52))
 RACES = {"White": 12.0, "Black": 2.5, "Hispanic": 2.5, "Asian": 1.0, "Native": 0.25, "Other": 0.35}
@@ -38,6 +44,15 @@ class Microbenchmark:
     frame: pl.DataFrame
     planted: tuple[tuple[str, str], ...]
     delta: float
+
+    def found_by(self, contexts: Iterable[Context]) -> set[tuple[str, str]]:
+        """Return the planted groups that some contexts name: exactly their state and race, with any gender."""
+        return {(str(w.get("State")), str(w.get("Race"))) for w in map(_values, contexts)} & set(self.planted)
+
+    def is_false(self, context: Context) -> bool:
+        """Whether a context has nobody of a planted group in it."""
+        where = _values(context)
+        return not any(where.get("State", s) == s and where.get("Race", r) == r for s, r in self.planted)
 
 
 def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988_871) -> Microbenchmark:
@@ -84,6 +99,10 @@ def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988
     )
     names = tuple((STATES[s], tuple(RACES)[r]) for s, r in np.argwhere(planted))
     return Microbenchmark(frame, names, delta)
+
+
+def _values(context: Context) -> dict[str, object]:
+    return {predicate.column: predicate.value for predicate in context.predicates if predicate.op == "=="}
 
 
 def _cell_sizes(rng: np.random.Generator, people: int) -> Codes:

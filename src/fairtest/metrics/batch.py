@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.metrics.registry import Metric
     from fairtest.progress import Progress
+    from fairtest.statistics.neighbours import Neighbours
     from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import FloatArray, IntArray
 
@@ -73,6 +74,9 @@ class Batch:
         Where rows are not one person each: how many people they are of, and what they are worth.
     counted
         The summary before that, as the engine counts it.
+    near
+        Where a number is conditioned on: from the numbers of some hypotheses, in order, to the people of each, with
+        their places on that number.
     """
 
     metric: Metric
@@ -83,6 +87,7 @@ class Batch:
     progress: Progress = silent
     worth: Worth | None = None
     counted: Summary | None = None
+    near: Callable[[Sequence[int]], Iterator[Neighbours]] | None = None
 
     def __len__(self) -> int:
         return len(self.size)

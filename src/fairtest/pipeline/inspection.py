@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
-from fairtest.data.source import MEMORY, DataSource
+from fairtest.data.source import AUTO, MEMORY, DataSource, choose_engine
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
@@ -96,13 +96,13 @@ def _count_people(table: Table, said: Mapping[str, str]) -> int:
     return table.n_rows if design is None else design.n_people
 
 
-def _read_columns(data: Any, engine: str = "memory", memory: str | int = MEMORY, **how: Any) -> Table:
+def _read_columns(data: Any, engine: str = AUTO, memory: str | int | None = None, **how: Any) -> Table:
     """Return the columns of data; those of files larger than memory are described, and stay where they are."""
+    if engine == AUTO:
+        engine = choose_engine(data, memory)
     if engine != "disk":
         return read_table(data, **how)
-    text = ("delimiter", "encoding", "decimal")
-    reading = {name: value for name, value in how.items() if name not in text}
-    return stream_table(data, memory=as_bytes(memory), store=False, **reading)
+    return stream_table(data, memory=as_bytes(MEMORY if memory is None else memory), store=False, **how)
 
 
 def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) -> dict[str, Suggestion]:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 
+EVERYBODY_SHARE = float((np.exp(1 / 3) - 1) / (np.e - 1))
+"""The part of the level of all comparisons that is for those with everybody."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prices:
     r"""Prices and levels of the contexts that may be shown, from the predicates of all that were proposed.
@@ -38,6 +42,10 @@ class Prices:
     :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to e − 1, and each predicate of a context is kept, dropped or
     relaxed in a larger one. So whatever is chosen afterwards, every comparison that passes is right with confidence
     1 − α.
+
+    Those with everybody, who have no predicate, are a part of these: :math:`\sum 3^{-L}/L!` instead of
+    :math:`\sum 1/L!`, so that they have :data:`EVERYBODY_SHARE` of α. Half of it is given by price, so that contexts
+    are compared with everybody at a(c)/2; half is left to who knows better which contexts differ from everybody.
     """
 
     contexts: Sequence[Context]
@@ -78,6 +86,16 @@ class Prices:
     def deviates(self) -> FloatArray:
         """The normal deviates of these levels."""
         return np.asarray(-ndtri(self.levels))
+
+    @cached_property
+    def deviates_from_everybody(self) -> FloatArray:
+        """The normal deviates that buy a difference from everybody else, at half of these levels."""
+        return np.asarray(-ndtri(self.levels / 2))
+
+    @property
+    def level_by_evidence(self) -> float:
+        """The level that is left for comparisons with everybody by the evidence of the training set."""
+        return self.level * EVERYBODY_SHARE / 2
 
     @cached_property
     def _thresholds(self) -> dict[tuple[str, str], int]:

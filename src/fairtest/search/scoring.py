@@ -59,7 +59,19 @@ class Strength:
         error = delta_error(self.metric.effect, summary)
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.where(error > 0, effect / error, 0.0)
-        return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
+        # where a cell is empty the counts themselves leave too little variance to compare contexts by
+        smoothed = delta_error(self.metric.effect, Counts(summary.counts + 1))
+        variance = np.fmax(error, smoothed) ** 2
+        return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, variance)
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is known how surely two contexts differ: the metric says so, or it follows from counts.
+
+        Near its least value, the error of a metric without sign does not follow from how it changes with the counts.
+        """
+        metric = self.metric
+        return metric.evidence is not None or (metric.signed and metric.summary is SummaryKind.COUNTS)
 
     def contributions(self, summary: Summary) -> FloatArray:
         """Return what outputs add to the strength of each context: that of the only one is all there is."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from fairtest.service.errors import KeyReused, NotFound, ServiceError, Unauthorized
 from fairtest.service.pausing import pause
@@ -68,6 +68,24 @@ class Receipt:
     replayed: bool = False
 
 
+# written once, because making a statement costs more than running it
+COUNT_UP = (
+    update(stream)
+    .where(stream.c.project == bindparam("of_project"), stream.c.name == bindparam("of_stream"))
+    .values(seq=stream.c.seq + bindparam("batches"), records=stream.c.records + bindparam("new_records"))
+    .returning(stream.c.seq, stream.c.records, stream.c.version)
+)
+FIND_KEYS = select(
+    batch.c.digest, batch.c.key, batch.c.seq, batch.c.kind, batch.c.rows, batch.c.stream_records, batch.c.received,
+    batch.c.duplicates,
+).where(
+    batch.c.project == bindparam("of_project"),
+    batch.c.stream == bindparam("of_stream"),
+    batch.c.key.in_(bindparam("keys", expanding=True)),
+)  # fmt: skip
+ADD_BATCHES, ADD_BODIES = insert(batch), insert(batch_body)
+
+
 class StreamChanged(ServiceError):  # noqa: N818 - nothing is wrong: the batch is checked again
     """The stream has other columns than the batch was checked against."""
 
@@ -98,15 +116,15 @@ def _append_to_stream(
     """Write batches of one stream inside a transaction."""
     if not appends:
         return {}
-    counter = (stream.c.project == owner[0]) & (stream.c.name == owner[1])
+    own = {"of_project": owner[0], "of_stream": owner[1]}
+    counted = len(appends), _count_records(appends.values())
     # taking the counter row keeps every other writer of this stream waiting until we have committed
-    locked = update(stream).where(counter).values(seq=stream.c.seq)
-    row = connection.execute(locked.returning(stream.c.seq, stream.c.records, stream.c.version)).first()
+    row = connection.execute(COUNT_UP, {**own, "batches": counted[0], "new_records": counted[1]}).first()
     if row is None:
         return dict.fromkeys(appends, NotFound(f"There is no stream {owner[1]!r}."))
+    seq, records = row.seq - counted[0], row.records - counted[1]
     known = _receipts(connection, owner, {each.key for each in appends.values()})
     answers: dict[int, Receipt | ServiceError] = {}
-    seq, records = row.seq, row.records
     new: list[tuple[Append, Receipt]] = []
     for place, each in appends.items():
         if each.key in known:
@@ -121,10 +139,15 @@ def _append_to_stream(
             known[each.key] = each.digest, receipt
             answers[place] = receipt
             new.append((each, receipt))
+    if len(new) < counted[0]:  # all were counted as new: take back those that were not
+        back = {"batches": seq - row.seq, "new_records": records - row.records}
+        connection.execute(COUNT_UP, {**own, **back})
     _write(connection, owner, new)
-    if new:
-        connection.execute(update(stream).where(counter).values(seq=seq, records=records))
     return answers
+
+
+def _count_records(appends: Iterable[Append]) -> int:
+    return sum(each.rows for each in appends if each.kind == "records")
 
 
 def _write(connection: Connection, owner: tuple[str, str], new: Sequence[tuple[Append, Receipt]]) -> None:
@@ -146,8 +169,8 @@ def _write(connection: Connection, owner: tuple[str, str], new: Sequence[tuple[A
         }
         for each, receipt in new
     ]
-    connection.execute(insert(batch), rows)
-    connection.execute(insert(batch_body), [{**place, "seq": r.seq, "body": each.body} for each, r in new])
+    connection.execute(ADD_BATCHES, rows)
+    connection.execute(ADD_BODIES, [{**place, "seq": r.seq, "body": each.body} for each, r in new])
 
 
 def find_receipt(connection: Connection, project: str, stream_name: str, key: str) -> Receipt:
@@ -159,10 +182,8 @@ def find_receipt(connection: Connection, project: str, stream_name: str, key: st
 
 
 def _receipts(connection: Connection, owner: tuple[str, str], keys: Iterable[str]) -> dict[str, tuple[str, Receipt]]:
-    chosen = (batch.c.project == owner[0]) & (batch.c.stream == owner[1]) & batch.c.key.in_(list(keys))
-    columns = (batch.c.key, batch.c.seq, batch.c.kind, batch.c.rows, batch.c.stream_records, batch.c.received)
-    rows = connection.execute(select(batch.c.digest, *columns, batch.c.duplicates).where(chosen))
-    return {row.key: (row.digest, Receipt(*row[1:])) for row in rows}
+    rows = connection.execute(FIND_KEYS, {"of_project": owner[0], "of_stream": owner[1], "keys": list(keys)})
+    return {row[1]: (row[0], Receipt(*row[1:])) for row in rows}
 
 
 def _replayed(receipt: Receipt) -> Receipt:

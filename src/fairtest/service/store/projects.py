@@ -6,7 +6,7 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fairtest.service.errors import Conflict, NotFound
@@ -19,7 +19,7 @@ from fairtest.service.store.tables import key, project
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import ColumnElement, Connection, Row
+    from sqlalchemy import BindParameter, ColumnElement, Connection, Row
 
     from fairtest.service.guard.secrets import NewKey
     from fairtest.service.store.database import Database
@@ -174,11 +174,14 @@ def find_key(database: Database, text: str) -> StoredKey | None:
 
 def valid_keys(connection: Connection, ids: Iterable[str], now: float) -> set[str]:
     """Return which of these keys are valid."""
-    return set(connection.scalars(select(key.c.id).where(key.c.id.in_(list(ids)), _valid(now))))
+    return set(connection.scalars(FIND_VALID, {"ids": list(ids), "now": now}))
 
 
-def _valid(now: float) -> ColumnElement[bool]:
+def _valid(now: float | BindParameter[float]) -> ColumnElement[bool]:
     return key.c.revoked.is_(None) & or_(key.c.expires.is_(None), key.c.expires > now)
+
+
+FIND_VALID = select(key.c.id).where(key.c.id.in_(bindparam("ids", expanding=True)), _valid(bindparam("now")))
 
 
 def _stored(row: Row[Any]) -> StoredKey:

@@ -7,14 +7,19 @@ counts is decided by the worker that started it, in the transaction that spends.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
+import traceback
 import warnings
 from dataclasses import asdict
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import series_weight
 from fairtest.data.source import DataSource
+from fairtest.exceptions import FairTestError
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
@@ -23,6 +28,7 @@ from fairtest.service.operate.starting import from_text
 from fairtest.service.service import Service
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
+from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import finding
 from fairtest.service.work.people import SLOT, choose_people, with_slots
 from fairtest.workspace.budget import pack_report
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from fairtest.investigations.base import Investigation
     from fairtest.model.context import Context
     from fairtest.model.results import Results
+    from fairtest.service.settings import Settings
     from fairtest.service.store.monitors import Monitor
     from fairtest.service.work.people import Chosen
 
@@ -53,6 +60,7 @@ def audit(service: Service, project: str, monitor_id: str, version: int) -> dict
     with service.database.reading() as connection:
         now = service.database.now(connection)
         monitor = load_monitor(connection, project, monitor_id, version)
+        sample = load_stream(connection, project, monitor.stream).sample
         rate = monitor.question["error_rate"]
         started = monitor.created + YEAR * int((now - monitor.created) // YEAR) if rate["over"] == "year" else 0.0
         spent_in_period = spent_sets(connection, project, monitor.id, started)[0]
@@ -63,6 +71,7 @@ def audit(service: Service, project: str, monitor_id: str, version: int) -> dict
     detail = {
         "set": chosen.before + 1, "weight": weight, "level": level, "over": rate["over"], "left": rate["level"] * left,
         "train": chosen.train.height, "test": chosen.test.height, "waiting_for_truth": chosen.waiting,
+        "without_truth": chosen.overdue, "sample": sample,
         "to_go": chosen.to_go,
     }  # fmt: skip
     if chosen.to_go:
@@ -94,7 +103,7 @@ def _answer(
     investigation = KINDS[question["kind"]](source, protected, question["output"], **roles)
     training, testing = (_given(question, names) for names in (TRAINING, TESTING))
     followed = followed_contexts(service, monitor)
-    results = run_question(investigation, training, testing, followed, [_level_note(detail)])
+    results = run_question(investigation, training, testing, followed, _notes(detail))
     stored = [pack_report(answered, declared) for answered in budget.answers]
     reports = [
         {
@@ -112,8 +121,6 @@ def _given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _columns(service: Service, monitor: Monitor, frame: pl.DataFrame) -> list[str]:
     """Return the columns of the stream that an audit sees: no ids, and no moments."""
-    from fairtest.service.store.streams import load_stream
-
     with service.database.reading() as connection:
         declaration = load_stream(connection, monitor.project, monitor.stream).declaration
     own = {declaration.record_id, declaration.person}
@@ -127,6 +134,23 @@ def _level_note(detail: dict[str, Any]) -> str:
         f"level {detail['level']:.3g}, its share of the error rate over {over}; {detail['left']:.3g} is left for all "
         "later sets together."
     )
+
+
+def _notes(detail: dict[str, Any]) -> list[str]:
+    """Return what a report says of its people: their level, who was left out, and whether they are a sample."""
+    notes = [_level_note(detail)]
+    if left_out := detail["without_truth"]:
+        what = "record was" if left_out == 1 else "records were"
+        notes.append(
+            f"{left_out:,} {what} left out because what really happened did not become known in the time that the "
+            "stream allows. If that depends on who they are, the errors shown here are not those of everybody."
+        )
+    if detail["sample"] < 1:
+        notes.append(
+            f"The stream keeps {100 * detail['sample']:g} % of people, chosen by a hash of their id. All counts are of "
+            "those who are kept."
+        )
+    return notes
 
 
 def followed_contexts(service: Service, monitor: Monitor) -> list[Context]:
@@ -174,7 +198,30 @@ def _fingerprint(protected: str, output: str, context: Context) -> str:
 def main() -> None:
     """Read what to do from standard input, and write what came out to standard output."""
     given = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_worker, daemon=True).start()
     settings, _ = from_text(given["knows"])
+    try:
+        _write_answer(settings, given)
+    except Exception as error:  # the last line is what the run says of it
+        sys.exit(describe(error))
+
+
+def describe(error: Exception) -> str:
+    """Return what may be said of an error: what the library says to users, else where it was. Nothing of the data."""
+    if isinstance(error, FairTestError):
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+
+
+def _end_with_worker() -> None:
+    """End when the worker is gone: whoever takes the run over should not find the machine busy with it."""
+    while os.read(0, 1):  # not sys.stdin, whose lock would keep the interpreter from ending
+        pass
+    os._exit(1)
+
+
+def _write_answer(settings: Settings, given: dict[str, Any]) -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr  # nothing else may get between
     with warnings.catch_warnings(), Service(settings) as service:
