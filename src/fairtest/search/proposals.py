@@ -238,7 +238,7 @@ def around_of(key: Key) -> list[Key]:
 
 
 def note_cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
-    """Return a word about conjunctions that were not looked at because there are too many of them.
+    """Return a note about conjunctions that were not looked at because there are too many of them.
 
     Examples
     --------
