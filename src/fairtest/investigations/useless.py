@@ -29,7 +29,8 @@ CODES = frozenset(["code", "id", "nbr", "postal", "postcode", "zip", "zipcode"])
 MOST_LOOKED_AT = 2_000_000
 """Of so many people it is clear whether a column gives an attribute away."""
 PURE, MIXED = 0.995, 0.9
-"""A column gives an attribute away if so many people have the usual value of theirs, and fewer without it."""
+"""A column gives an attribute away if at least PURE of the people have the attribute's commonest value among those with
+their value of the column, and at most MIXED have the commonest value of all."""
 
 
 def useless_columns(source: DataSource, roles: Iterable[tuple[str, Variable]], taken: Iterable[str]) -> dict[str, str]:
