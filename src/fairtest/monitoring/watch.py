@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtest.data.reading.stream import read_times
-from fairtest.exceptions import FairTestWarning, InputError, UsageError, the, unknown_name
+from fairtest.exceptions import InputError, UsageError, argument, the, unknown_name
 from fairtest.investigations.roles import names_of
 from fairtest.model.context import Context
 from fairtest.monitoring.capital import check_mode
+from fairtest.monitoring.checks import check_person, check_share, check_slots
 from fairtest.monitoring.intake import UNKNOWN_DAY, Intake
 from fairtest.monitoring.learning import Learned, Roles, learn, output_names
 from fairtest.monitoring.life import Life, Records, Terms
-from fairtest.monitoring.outlook import Outlook, Rates, outlook_of, rates_of
+from fairtest.monitoring.outlook import Outlook, Rates, outlook_of, outlooks_of, rates_of
 from fairtest.monitoring.people import People
 from fairtest.monitoring.search import Memory, search_records, search_windows
 from fairtest.monitoring.slots import day_of
@@ -29,17 +29,18 @@ from fairtest.monitoring.state import (
     life_from_plain,
     life_to_plain,
 )
+from fairtest.monitoring.view import follow_over_time, view_of
 from fairtest.monitoring.words import explain_method
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from fairtest.monitoring.events import Event
     from fairtest.monitoring.intervals import Measured, Trail
     from fairtest.monitoring.stakes import Entry
+    from fairtest.monitoring.view import Followed
 
-SLOTS = ("auto", "day")
 _SOURCE = ("categorical", "numeric", "ordered", "favourable", "reference")
 
 
@@ -80,6 +81,11 @@ class Watch:
         Settle all randomness.
     journal
         Is called with all that happens to stakes, to be stored: see :func:`fairtest.monitoring.stakes.replay`.
+    before
+        A watch of the same monitor that this one takes the place of: both together have one capital.
+    ground_truth, error, notion
+        As for :class:`fairtest.ErrorProfiling`: the errors of a prediction are watched, not the prediction. A record
+        arrives with its truth.
     categorical, numeric, ordered, favourable, reference
         As for :class:`fairtest.DataSource`.
 
@@ -120,19 +126,26 @@ class Watch:
         name: str = "monitor",
         seed: int = 0,
         journal: Callable[[Entry], None] | None = None,
+        before: Watch | None = None,
+        ground_truth: str | None = None,
+        error: str | None = None,
+        notion: str | None = None,
         categorical: Sequence[str] = (),
         numeric: Sequence[str] = (),
         ordered: Mapping[str, Sequence[Any]] | None = None,
         favourable: Mapping[str, Any] | None = None,
         reference: Mapping[str, Any] | None = None,
     ) -> None:
-        _check_share("alpha", alpha)
+        check_share("alpha", alpha)
         if tolerance != 0:
-            _check_share("tolerance", tolerance)
-        if slots not in SLOTS:
-            raise InputError(f"{the('slots')} must be {' or '.join(map(repr, SLOTS))}. Got {slots!r} instead.")
-        self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, slots == "day")
-        self._person, self._time = _check_person(person), time
+            check_share("tolerance", tolerance)
+        self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, check_slots(slots))
+        if before is not None:
+            self._terms = before._life.hand_over(self._terms)
+        self._person, self._time = check_person(person), time
+        profiled = {"ground_truth": ground_truth, "error": error, "notion": notion}
+        if ground_truth is None and (error is not None or notion is not None):
+            raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
         kinds = (categorical, numeric, ordered, favourable, reference)
         self._roles: Roles | None = Roles(
             protected=protected,
@@ -144,6 +157,7 @@ class Watch:
             metrics=metrics,
             tolerance=float(tolerance),
             source={name: given for name, given in zip(_SOURCE, kinds, strict=True) if given},
+            errors={name: given for name, given in profiled.items() if given is not None},
         )
         self._search, self._journal = bool(search), journal
         self._follow = list(follow)
@@ -296,11 +310,33 @@ class Watch:
 
     # What lasts
 
-    def state(self) -> dict[str, Any]:
+    def view(self) -> dict[str, Any]:
+        """Return what there is to show of the watch, as plain data for JSON: see :mod:`fairtest.monitoring.view`."""
+        assert self._rates is not None
+        outlook = outlooks_of(self._life, self._rates)
+        return {**view_of(self._life), "explain": self.explain(), "outlook": outlook}
+
+    def followed(self, names: Collection[str] = ()) -> list[Followed]:
+        """Return the contexts to be drawn over time; ``names`` adds hypotheses to those that alarmed or were listed."""
+        return follow_over_time(self._life, names)
+
+    def take_new_people(self) -> list[bytes]:
+        """Return, for each pair, the hashes of people whose record was used since this was last called.
+
+        For whoever stores them apart from the state, to which they are added here and there only.
+        """
+        return [people.take_newest() for people in self._known.people]
+
+    def state(self, *, people: bool = True) -> dict[str, Any]:
         """Return all that must be kept to go on later, as plain data for JSON.
 
         There are counts of open blocks in it, and hashes of people; for outputs that are numbers, also the values of
         records in open blocks. The records themselves are not.
+
+        Parameters
+        ----------
+        people
+            Whether the hashes of people are in it; they need not be where :meth:`take_new_people` gives them.
         """
         intake, life = self._known, self._life
         assert self._rates is not None
@@ -310,7 +346,7 @@ class Watch:
             "life": life_to_plain(life),
             "person": intake.person,
             "time": intake.time,
-            "people": [people.to_plain() for people in intake.people],
+            "people": [each.to_plain() for each in intake.people] if people else [],
             "clock": intake.clock,
             "search": self._search,
             "rates": vars(self._rates),
@@ -318,7 +354,12 @@ class Watch:
 
     @classmethod
     def restore(
-        cls, state: Mapping[str, Any], *, history: Any = None, journal: Callable[[Entry], None] | None = None
+        cls,
+        state: Mapping[str, Any],
+        *,
+        history: Any = None,
+        journal: Callable[[Entry], None] | None = None,
+        people: Sequence[bytes] | None = None,
     ) -> Watch:
         """Return the watch that a state was taken of.
 
@@ -326,12 +367,15 @@ class Watch:
         ----------
         history
             The records of the last weeks, for the daily search: a state does not hold them.
+        people
+            The hashes of people for each pair, where they are not in the state.
         """
         check_version(state)
         watch = cls.__new__(cls)
         learned = learned_from_plain(state["learned"])
-        people = [People.from_plain(stored) for stored in state["people"]]
-        watch._intake = Intake(learned, state["person"], state["time"], people, state["clock"])
+        stored = [People.from_plain(each) for each in state["people"]]
+        known = stored if people is None else [People.from_bytes(each) for each in people]
+        watch._intake = Intake(learned, state["person"], state["time"], known, state["clock"])
         watch._person, watch._time, watch._search = state["person"], state["time"], state["search"]
         watch._rates, watch._journal, watch._follow = Rates(**state["rates"]), journal, []
         watch._roles = watch._earlier = None
@@ -388,7 +432,7 @@ class Watch:
     def _begin(self, day: int) -> None:
         """Count earlier records that have no time as those of the day before the first."""
         earlier, self._earlier = self._earlier, None
-        if earlier is not None and self._life.start < 0 and earlier.day[0] == UNKNOWN_DAY:
+        if earlier is not None and self._life.day < 0 and earlier.day[0] == UNKNOWN_DAY:
             self._life.remember(replace(earlier, day=np.full(len(earlier), day - 1)))
 
     def _trail(self, context: Context | None, pair: int, cell: int) -> Trail:
@@ -399,28 +443,3 @@ class Watch:
         if wanted not in book.contexts:
             raise InputError(f"The context {str(wanted)!r} is not followed. Call watch.follow(context) first.")
         return book.trail(book.contexts.index(wanted), cell, life.day)
-
-
-def _check_share(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(f"{the(name)} must be a number between 0 and 1, both excluded. Got {value!r} instead.")
-
-
-def _check_person(person: Any) -> str | None:
-    """Return the person column; warn if none is named."""
-    if person is None:
-        warnings.warn(
-            "No 'person' column is named, so people who come back count as new ones, and false alarms may be "
-            "more frequent "
-            "than promised: with 7 records of a person in a year, 11 to 31 % instead of 5 %. Name it "
-            "(person='column'), or "
-            "say that nobody comes twice (person=False).",
-            FairTestWarning,
-            stacklevel=3,
-        )
-        return None
-    if person is False:
-        return None
-    if not isinstance(person, str):
-        raise InputError(f"{the('person')} must be the name of a column, or False. Got {person!r} instead.")
-    return person
