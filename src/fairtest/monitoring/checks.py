@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fairtest.exceptions import FairTestWarning, InputError, the
+from fairtest.exceptions import FairTestWarning, InputError, the, unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtest.model.context import Context
 
 NO_PERSON = (
     "No 'person' column is named, so people who come back count as new ones, and false alarms may be more frequent "
@@ -25,6 +30,13 @@ def check_slots(slots: str) -> bool:
     if slots not in SLOTS:
         raise InputError(f"{the('slots')} must be {' or '.join(map(repr, SLOTS))}. Got {slots!r} instead.")
     return slots == "day"
+
+
+def check_columns(context: Context, allowed: Sequence[frozenset[str]]) -> None:
+    """Raise if a context speaks of a column of which no context may speak here."""
+    for column in context.columns:
+        if not any(column in columns for columns in allowed):
+            raise unknown_name("contextual column", column, sorted(frozenset().union(*allowed)))
 
 
 def check_person(person: Any) -> str | None:

@@ -216,6 +216,12 @@ class Life:
         if context not in self.books[pair].contexts and context not in known:
             self.waiting.append((pair, context, origin))
 
+    def follow_listed(self, context: Context) -> None:
+        """Follow a context from the next day on in every pair whose contexts may speak of its columns."""
+        for pair, columns in enumerate(self.allowed):
+            if context.columns <= columns:
+                self.follow(pair, context)
+
     def _count(self, records: Records, part: slice) -> None:
         table = take_rows(records.table, np.arange(part.start, part.stop))
         all_candidates = self.candidates.of_records(table)

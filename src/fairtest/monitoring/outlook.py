@@ -10,15 +10,13 @@ import numpy as np
 from fairtest.exceptions import InputError, argument
 from fairtest.monitoring.capital import share_capital
 from fairtest.monitoring.pairs import Form
-from fairtest.monitoring.plan import days_until_alarm, say_delay
+from fairtest.monitoring.plan import PLANNED, days_until_alarm, say_delay
 from fairtest.monitoring.words import say_size
 
 if TYPE_CHECKING:
     from fairtest.monitoring.life import Life, Records
     from fairtest.types import FloatArray
 
-PLANNED = ((0.10, 0.05), (0.20, 0.05), (0.10, 1.0))
-"""The gaps, and the shares of the records, of which monitors say how soon they would be noticed."""
 ONSET = 30
 """The day of the monitor on which a bias is imagined to begin."""
 
@@ -100,12 +98,13 @@ def _sizes(life: Life, pair: int) -> FloatArray:
     return np.asarray(records / max(int(total[0]), 1), dtype=float)
 
 
-def outlooks_of(life: Life, rates: Rates) -> list[str]:
+def outlooks_of(life: Life, rates: Rates, records_a_day: float | None = None) -> list[str]:
     """Return in sentences how soon some gaps would be noticed; none where it is not known how many records come."""
-    if not rates.records_a_day:
+    a_day = records_a_day or rates.records_a_day
+    if not a_day:
         return []
     above = [(gap, share) for gap, share in PLANNED if gap > life.terms.tolerance]
-    return [str(outlook_of(life, rates, gap, share)) for gap, share in above]
+    return [str(outlook_of(life, rates, gap, share, records_a_day=a_day)) for gap, share in above]
 
 
 def outlook_of(

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.exceptions import InputError
+from fairtest.model.context import Context
 from fairtest.monitoring.capital import YEAR, daily_stake
 from fairtest.monitoring.pairs import BETS, Form
 from fairtest.monitoring.slots import date_of
 from fairtest.monitoring.stakes import log_totals
 from fairtest.monitoring.standing import LARGEST, standings_of
+from fairtest.monitoring.words import say_followed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from fairtest.model.context import Context
     from fairtest.monitoring.book import Book
     from fairtest.monitoring.intervals import Measured, Trail
     from fairtest.monitoring.life import Life
@@ -81,6 +83,7 @@ class Followed:
         return {
             **stored,
             "words": str(self.context),
+            "sentence": say_followed(self),
             "since": None if self.since is None else date_of(self.since).isoformat(),
             "timeline": [
                 [date_of(m.until).isoformat(), _short(m.gap), _short(m.low), _short(m.high), m.records]
@@ -90,13 +93,13 @@ class Followed:
         }
 
 
-def follow_over_time(life: Life, names: Collection[str]) -> list[Followed]:
-    """Return the contexts to be drawn: everybody, those that alarmed, those that somebody listed, and named ones."""
+def follow_over_time(life: Life, names: Collection[str], contexts: Collection[Context]) -> list[Followed]:
+    """Return what is drawn: everybody, contexts that alarmed or that somebody listed, and those asked for."""
     found = []
     for book in life.books:
         for row, name in enumerate(book.names):
             wanted = row in book.followings or book.origins[row] == "listed" or not len(book.contexts[row])
-            if wanted or name in names:
+            if wanted or name in names or book.contexts[row] in contexts:
                 found.append(_followed(life, book, row, name))
     return found
 
@@ -118,7 +121,7 @@ def _followed(life: Life, book: Book, row: int, name: str) -> Followed:
         given=float(book.given[row]), since=None if following is None else following.since,
         sign=0 if following is None else following.sign, more_than=more, less_than=less,
         points=book.pair.form is Form.TABLE, gap=gap, records=records,
-        timeline=[m for m in (trail.running(day, life.terms.alpha) for day in trail.days) if m is not None],
+        timeline=timeline_of(life, trail),
         days=[(d, float(s[1] / s[0]), int(s[3])) for d, s in zip(trail.days, trail.sums, strict=True) if s[0] > 0],
     )  # fmt: skip
 
@@ -133,6 +136,27 @@ def _gap_so_far(trail: Trail) -> tuple[float | None, int]:
         return None, 0
     weight, gap, _, records = trail.between(trail.days[0], trail.days[-1])
     return (float(gap / weight) if weight > 0 else None), int(records)
+
+
+def trail_of(life: Life, context: Context | None, pair: int, cell: int) -> Trail:
+    """Return what has been measured of a comparison in a context, or raise if there is no such."""
+    if not 0 <= pair < len(life.books) or not 0 <= cell < len(life.pairs[pair].cells):
+        raise InputError(f"There is no pair {pair} with a cell {cell}; watch.comparisons lists them.")
+    book, wanted = life.books[pair], context or Context()
+    if wanted not in book.contexts:
+        raise InputError(f"The context {str(wanted)!r} is not followed. Call watch.follow(context) first.")
+    return book.trail(book.contexts.index(wanted), cell, life.day)
+
+
+def timeline_of(life: Life, trail: Trail, days: int | None = None) -> list[Measured]:
+    """Return the gap after each day with its interval, or over windows of some days."""
+    alpha = life.terms.alpha
+    if days is None:
+        drawn = [trail.running(day, alpha) for day in trail.days]
+    else:
+        firsts = range(life.start, life.day - days + 2, days)
+        drawn = [trail.window(day, day + days - 1, life.start, alpha) for day in firsts]
+    return [measured for measured in drawn if measured is not None]
 
 
 def view_of(life: Life) -> dict[str, Any]:

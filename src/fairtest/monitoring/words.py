@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from fairtest.monitoring.slots import date_of
 
 if TYPE_CHECKING:
+    from fairtest.model.context import Context
     from fairtest.monitoring.capital import Mode
     from fairtest.monitoring.events import Event
     from fairtest.monitoring.intervals import Measured
+    from fairtest.monitoring.view import Followed
 
 
 def say_date(day: int) -> str:
@@ -58,12 +60,48 @@ def say_gap(measured: Measured | None, sign: int, points: bool) -> str:
     )
 
 
+def say_where(context: Context) -> str:
+    """Return the lead of a sentence about a context."""
+    return "Among all records" if not len(context) else f"Where {context}"
+
+
+def say_association(event: Event) -> str:
+    """Return what was found, in one sentence: where, who, and in which direction."""
+    return f"{say_where(event.context)}, {_comparison(event)}."
+
+
+def say_followed(followed: Followed) -> str:
+    """Return the gap in a context as it stands: with an interval that may be read on any day, where there is one."""
+    if followed.gap is None:
+        return "Nothing could be compared so far."
+    if not followed.timeline:
+        size = _directed(followed.gap, followed.points)
+        after = "An interval that may be read on any day is there after the first week."
+        return f"So far {size}, over {followed.records:,} records. {after}"
+    now = followed.timeline[-1]
+    size = _directed(now.gap, followed.points)
+    ends = " to ".join(_number(bound, followed.points) for bound in sorted((now.low, now.high)))
+    since = f"over the {now.records:,} records since {say_date(now.since)}"
+    return f"{size[0].upper()}{size[1:]}, {since}; interval that may be read on any day: {ends}."
+
+
+def _directed(gap: float, points: bool) -> str:
+    if not points:
+        return f"a correlation of {_number(gap, points)}"
+    return f"{say_size(gap, points)} {'more' if gap > 0 else 'less'} often than the others"
+
+
+def _number(value: float, points: bool) -> str:
+    text = f"{100 * value:+.1f}" if points else f"{value:+.2f}"
+    return text.replace("-", "−")
+
+
 def say_claim(event: Event) -> str:
     """Return one sentence for a claim, and one for the gap.
 
     The sentence names no cause: an alarm is about an association.
     """
-    where = "Among all records" if not len(event.context) else f"Where {event.context}"
+    where = say_where(event.context)
     what = _comparison(event)
     gap = say_gap(event.measured, event.sign, event.points)
     if event.kind == "new":

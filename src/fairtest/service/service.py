@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from fairtest.service.settings import Settings
+    from fairtest.service.work.watching import HeldWatch
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at the disk and at what waits to be sealed."""
@@ -51,6 +52,7 @@ class Service:
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()
+        self.held_watches: dict[str, HeldWatch] = {}
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 
     @property

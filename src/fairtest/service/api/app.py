@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams
+from fairtest.service.api import alerts, deletions, health, monitors, projects, records, runs, streams, watches
 from fairtest.service.api.problems import add_handlers, documented
 from fairtest.service.api.records import Intake
 from fairtest.service.pages import actions, asking, views
@@ -24,6 +24,7 @@ VERSIONED = (
     records.router,
     deletions.router,
     monitors.router,
+    watches.router,
     runs.router,
     alerts.router,
 )

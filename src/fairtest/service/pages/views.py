@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 from typing import Annotated, Any
@@ -57,7 +58,9 @@ def show_overview(desk: AtDesk) -> Response:
     """Show every monitor in a line."""
     found = reading.list_monitors(desk.tenant)
     sent = streams.list_streams(desk.tenant, None, LINES)
-    return desk.show("overview.html.jinja", monitors=found, streams=sent)
+    strongest = [each for each in reading.list_findings(desk.tenant) if each.state == "open"]
+    newest = strongest[0] if strongest else None
+    return desk.show("overview.html.jinja", monitors=found, streams=sent, newest=newest)
 
 
 @router.get("/p/{project}/monitors/{monitor}")
@@ -74,6 +77,7 @@ def show_monitor(desk: AtDesk, monitor: str, before: Annotated[float | None, Que
         runs=runs[:LINES],
         older=runs[LINES - 1].created if len(runs) > LINES else None,
         questions=questions,
+        events=outbox.list_events(desk.tenant, None, 8, about=monitor),
         spent=sum(each.level or 0.0 for each in done),
         level=_level(questions),
     )
@@ -93,6 +97,7 @@ def show_run(desk: AtDesk, run_id: str) -> Response:
         run=found,
         monitor=reading.find_monitor(desk.tenant, found.monitor),
         reports=reading.list_reports(desk.tenant, run_id),
+        explain_by=json.loads(found.detail or "{}").get("explain_by", []),
     )
 
 
@@ -126,9 +131,11 @@ def show_finding(desk: AtDesk, finding: str) -> Response:
     told = [
         each for each in outbox.list_events(desk.tenant, None, 200, about=found.monitor) if _is_about(each, found.id)
     ]
-    return desk.show(
-        "finding.html.jinja", finding=found, monitor=reading.find_monitor(desk.tenant, found.monitor), events=told
-    )
+    monitor = reading.find_monitor(desk.tenant, found.monitor)
+    declared = streams.find_stream(desk.tenant, monitor.stream).declaration
+    own = {declared.record_id, declared.person, declared.time, found.body.get("protected"), found.body.get("output")}
+    explanatory = [each.name for each in declared.columns if each.name not in own]
+    return desk.show("finding.html.jinja", finding=found, monitor=monitor, events=told, explanatory=explanatory)
 
 
 def _is_about(happened: outbox.Event, finding: str) -> bool:
