@@ -374,3 +374,60 @@ def test_a_watch_that_fails_says_so_and_goes_on(
     watch_all(service)
     assert shown(loans)["trouble"] is None
     assert verify(service) == []
+
+
+def test_planning_says_what_would_be_noticed(loans: TestClient, service: Service, clock: Clock) -> None:
+    plan = {name: value for name, value in MONITOR.items() if name != "name"}
+    first = loans.post("/v1/plans", json=plan).json()
+    assert first["sentences"][0] == (
+        "If 1,000 records arrive in a day, a gap of 10 points in 5 % of them would be noticed after about 48 days."
+    )
+    assert "too few to say more" in first["warnings"][0]
+    live(clock, loans, range(5, 1, -1), n=1000)
+    planned = loans.post("/v1/plans", json=plan).json()
+    assert planned["warnings"] == []
+    assert planned["sentences"][0].startswith("A gap of 10 points in 5 % of your records would be noticed after about")
+    assert planned["sentences"][2].startswith("A gap of 10 points in all of your records would be noticed")
+    made = loans.post("/v1/monitors", json=MONITOR).json()
+    assert made["planning"]["sentences"] == planned["sentences"]
+    unable = loans.post("/v1/plans", json={**plan, "output": "score", "tolerance": 0.1, "favourable": None}).json()
+    assert "gap between rates" in unable["problem"]
+
+
+def test_the_names_of_findings_are_those_of_reports(loans: TestClient, service: Service, clock: Clock) -> None:
+    """What the watch finds and what a run reports is one finding: the same fingerprint."""
+    from fairtest.service.work.runs import do_run
+
+    make_monitor(loans, test_people=2000, min_size=50)
+    live(clock, loans, range(12, 0, -1), gap=0.4)
+    watch_all(service)
+    before = {each["words"]: each["id"] for each in loans.get("/v1/findings").json()["items"]}
+    assert "region = north" in before
+    loans.post("/v1/monitors/loans-sex/runs")
+    assert do_run(service)
+    after = {each["words"]: each["id"] for each in loans.get("/v1/findings").json()["items"]}
+    assert after["region = north"] == before["region = north"]
+    measured = loans.get(f"/v1/findings/{after['region = north']}/measures").json()["items"]
+    assert len(measured) == 1
+
+
+def test_the_next_people_are_asked_what_explains_a_finding(loans: TestClient, service: Service, clock: Clock) -> None:
+    from fairtest.service.work.runs import do_run
+
+    make_monitor(loans, test_people=1000, min_size=50, exclude=["score", "tags"])
+    live(clock, loans, range(6, 0, -1), gap=0.4)
+    refused = loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["granted"]})
+    assert refused.status_code == 422
+    assert "cannot explain itself" in refused.json()["detail"]
+    assert loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["nothing"]}).status_code == 422
+    started = loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["purpose"]})
+    assert do_run(service)
+    run = loans.get(started.headers["Location"]).json()
+    assert run["state"] == "done", run["reason"]
+    assert run["detail"]["explain_by"] == ["purpose"]
+    assert run["reports"][0]["explained_by"] == "purpose"
+    text = loans.get(f"/v1/runs/{run['id']}/reports/1", headers={"Accept": "text/plain"}).text
+    assert "have the same purpose" in " ".join(text.split())
+    again = loans.post("/v1/monitors/loans-sex/runs")
+    assert do_run(service)
+    assert loans.get(again.headers["Location"]).json()["state"] == "skipped"  # these people are spent

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 """So many records are looked at at once: each is in many contexts."""
 WINDOW = 28
-"""The gap that an alarm tells is that of so many days …"""
+"""What is claimed where there are no odds to bet on is read off the last so many days."""
+WINDOWS = (28, 14, 7, 3)
+"""The gap that an alarm tells is that of one of these numbers of days: the one that says most, as all hold together."""
 SHORT_WINDOW = 7
-"""… and that of a claim about a change is that of so many."""
+"""The gap that a claim about a change tells is that of so many days."""
 FOUND_AT_ONCE = 50
 """So many contexts that a search found are followed …"""
 STILL_GOOD = 200
@@ -368,7 +370,7 @@ class Life:
         for pair, book in enumerate(self.books):
             closer = Closer(book, self.day, self.terms.log_threshold, seed, self.journal)
             found += [(claim.end, pair, claim) for claim in close(closer)]
-        found.sort(key=lambda each: each[0])
+        found.sort(key=lambda each: (each[0], -getattr(each[2], "stake", 0.0)))  # the largest stake speaks first
         return [event for _, pair, claim in found for event in self._said(pair, claim)]
 
     def _said(self, pair: int, claim: Alarm | Claimed) -> list[Event]:
@@ -416,11 +418,9 @@ class Life:
         book, of, row = self.books[pair], self.pairs[pair], claim.row
         following = book.followings[row]
         cell = of.cells[following.cell]
-        first = self.day - (WINDOW if kind == NEW else SHORT_WINDOW) + 1
         trail = book.trail(row, following.cell, self.day, claim.later)
-        measured = trail.window(first, self.day, self.start, self.terms.alpha) or trail.running(
-            self.day, self.terms.alpha
-        )
+        windows = WINDOWS if kind == NEW else (SHORT_WINDOW,)
+        measured = trail.clearest(windows, self.day, self.start, self.terms.alpha, following.sign)
         return Event(
             kind=kind,
             hypothesis=book.names[row],

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SHOWN = 10
 """So many of the largest stakes are listed."""
 HUNDRED = 100
+WEEK = 7
+NOT_PLAIN = ("context", "timeline", "weeks", "now", "days", "since")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class Followed:
         The gap in all records so far, and how many they are: no interval belongs to it.
     timeline
         By day, the gap since the eighth day with its interval, which may be read on any day.
+    weeks
+        The gap of each week alone; the intervals of all weeks, and of all other windows, hold together.
+    now
+        The gap since the alarm, or since the eighth day where there was none; None where nothing can be said yet.
     days
         By day, or week, the gap in the records of that time alone.
     """
@@ -75,22 +81,29 @@ class Followed:
     gap: float | None
     records: int
     timeline: Sequence[Measured]
+    weeks: Sequence[Measured]
+    now: Measured | None
     days: Sequence[tuple[int, float, int]]
 
     def to_plain(self) -> dict[str, Any]:
         """Return what can be stored as JSON: days as dates, the context in words."""
-        stored = {k: v for k, v in vars(self).items() if k not in ("context", "timeline", "days", "since")}
+        stored = {k: v for k, v in vars(self).items() if k not in NOT_PLAIN}
         return {
             **stored,
             "words": str(self.context),
             "sentence": say_followed(self),
             "since": None if self.since is None else date_of(self.since).isoformat(),
-            "timeline": [
-                [date_of(m.until).isoformat(), _short(m.gap), _short(m.low), _short(m.high), m.records]
-                for m in self.timeline
-            ],
+            "timeline": [_measured_to_plain(each) for each in self.timeline],
+            "weeks": [_measured_to_plain(each) for each in self.weeks],
+            "now": None if self.now is None else _measured_to_plain(self.now),
             "days": [[date_of(day).isoformat(), _short(gap), records] for day, gap, records in self.days],
         }
+
+
+def _measured_to_plain(measured: Measured) -> list[Any]:
+    """Return the last day, the gap, the ends of its interval and the records."""
+    numbers = (_short(value) for value in (measured.gap, measured.low, measured.high))
+    return [date_of(measured.until).isoformat(), *numbers, measured.records]
 
 
 def follow_over_time(life: Life, names: Collection[str], contexts: Collection[Context]) -> list[Followed]:
@@ -115,13 +128,15 @@ def _followed(life: Life, book: Book, row: int, name: str) -> Followed:
         more = following.levels[following.more_than - 1] if following.more_than else None
         less = following.levels[-following.less_than] if following.less_than else None
     gap, records = _gap_so_far(trail)
+    timeline = timeline_of(life, trail)
+    since = None if following is None else trail.window(following.since, life.day, life.start, life.terms.alpha)
     return Followed(
         hypothesis=name, protected=book.pair.protected.name, output=book.pair.output.name, context=book.contexts[row],
         comparison=book.pair.describe(book.pair.cells[cell]), origin=book.origins[row], state=state, stake=stake,
         given=float(book.given[row]), since=None if following is None else following.since,
         sign=0 if following is None else following.sign, more_than=more, less_than=less,
         points=book.pair.form is Form.TABLE, gap=gap, records=records,
-        timeline=timeline_of(life, trail),
+        timeline=timeline, weeks=timeline_of(life, trail, WEEK), now=since or (timeline[-1] if timeline else None),
         days=[(d, float(s[1] / s[0]), int(s[3])) for d, s in zip(trail.days, trail.sums, strict=True) if s[0] > 0],
     )  # fmt: skip
 

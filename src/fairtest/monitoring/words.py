@@ -43,9 +43,9 @@ def say_size(gap: float, points: bool) -> str:
 def say_interval(measured: Measured, sign: int, points: bool) -> str:
     """Return an interval that is valid on any day, in the direction of the bias."""
     low, high = sorted((sign * measured.low, sign * measured.high))
-    if points:
-        return f"{100 * low:.0f} to {100 * high:.0f}".replace("-", "−")
-    return f"{low:.2f} to {high:.2f}".replace("-", "−")
+    scale, digits = (100, 0) if points else (1, 2)
+    ends = (round(scale * bound, digits) + 0.0 for bound in (low, high))  # no −0
+    return " to ".join(f"{end:.{digits}f}" for end in ends).replace("-", "−")
 
 
 def say_gap(measured: Measured | None, sign: int, points: bool) -> str:
@@ -74,21 +74,17 @@ def say_followed(followed: Followed) -> str:
     """Return the gap in a context as it stands: with an interval that may be read on any day, where there is one."""
     if followed.gap is None:
         return "Nothing could be compared so far."
-    if not followed.timeline:
-        size = _directed(followed.gap, followed.points)
+    now = followed.now
+    if now is None:
         after = "An interval that may be read on any day is there after the first week."
-        return f"So far {size}, over {followed.records:,} records. {after}"
-    now = followed.timeline[-1]
-    size = _directed(now.gap, followed.points)
+        return f"The gap is {_sized(followed.gap, followed.points)} over {followed.records:,} records. {after}"
     ends = " to ".join(_number(bound, followed.points) for bound in sorted((now.low, now.high)))
     since = f"over the {now.records:,} records since {say_date(now.since)}"
-    return f"{size[0].upper()}{size[1:]}, {since}; interval that may be read on any day: {ends}."
+    return f"The gap is {_sized(now.gap, followed.points)} {since}; the interval {ends} may be read on any day."
 
 
-def _directed(gap: float, points: bool) -> str:
-    if not points:
-        return f"a correlation of {_number(gap, points)}"
-    return f"{say_size(gap, points)} {'more' if gap > 0 else 'less'} often than the others"
+def _sized(gap: float, points: bool) -> str:
+    return f"{_number(gap, points)} points" if points else f"a correlation of {_number(gap, points)}"
 
 
 def _number(value: float, points: bool) -> str:

@@ -39,18 +39,16 @@ class Frame:
     def __init__(self, body: dict[str, Any], height: int, bottom: int, left: float) -> None:
         self.height, self.bottom, self.left = height, bottom, left
         self.top = TOP if bottom else 4
-        marks = [*body["timeline"], *body["days"]]
+        marks = [*body["timeline"], *body["weeks"], *body["days"]]
         days = [_day(each[0]) for each in marks] or [0]
         self.first, self.last = min(days), max(*days, min(days) + 1)
         scale = self.scale = 100.0 if body["points"] else 1.0
-        values: list[float] = [0.0, *(scale * value for each in body["timeline"] for value in each[1:4])]
-        values += [scale * each[1] for each in body["days"]] if not body["timeline"] else []
-        # intervals of the first days are wide, and would make everything else flat
-        seen = sorted(abs(value) for value in values)
-        largest = seen[int(0.9 * (len(seen) - 1))] * 1.25 or 1.0
-        self.low, self.high = max(min(values), -largest), min(max(values), largest)
-        if self.high <= self.low:
-            self.low, self.high = self.low - 1, self.high + 1
+        # the intervals of the first days are wide, and would make everything else flat: they may leave the frame
+        later = body["timeline"][len(body["timeline"]) // 2 :]
+        values: list[float] = [0.0, *(scale * value for each in (*later, *body["weeks"]) for value in each[1:4])]
+        values += [scale * each[1] for each in (body["timeline"] or body["days"])]
+        room = 0.06 * (max(values) - min(values)) or 1.0
+        self.low, self.high = min(values) - room, max(values) + room
 
     def across(self, date: str) -> float:
         """Return the share of the way that a day is at."""
@@ -81,14 +79,14 @@ def draw_timeline(body: dict[str, Any]) -> Markup:
     """Return the effect of a context over time, with the interval that may be read on any day."""
     frame = Frame(body, HEIGHT, BOTTOM, LEFT)
     parts = [_axis(frame)]
-    parts += [
-        f'<circle class="daily" cx="{frame.x(day)}" cy="{frame.y(frame.scale * gap):.1f}" r="2"/>'
-        for day, gap, _ in body["days"]
-    ]
     parts.append(frame.stretch(_band(frame, body["timeline"])))
-    if body["timeline"]:
-        day, gap, *_ = body["timeline"][-1]
-        parts.append(f'<circle class="dot" cx="{frame.x(day)}" cy="{frame.y(frame.scale * gap):.1f}" r="4"/>')
+    if body["weeks"]:
+        parts += [_week(frame, each) for each in body["weeks"]]
+    else:
+        parts += [
+            f'<circle class="daily" cx="{frame.x(day)}" cy="{frame.y(frame.scale * gap):.1f}" r="2"/>'
+            for day, gap, _ in body["days"]
+        ]
     if body["since"] is not None and frame.first <= _day(body["since"]) <= frame.last:
         x = frame.x(body["since"])
         parts.append(f'<line class="alarm" x1="{x}" x2="{x}" y1="{TOP - 8}" y2="{HEIGHT - BOTTOM}"/>')
@@ -109,6 +107,15 @@ def draw_small_timeline(body: dict[str, Any]) -> Markup:
     )
     inner = frame.stretch(zero + _band(frame, body["timeline"]))
     return Markup(f'<svg class="marks" height="{SMALL}" width="100%" aria-hidden="true">{dots}{inner}</svg>')
+
+
+def _week(frame: Frame, measured: Sequence[Any]) -> str:
+    day, gap, low, high, _ = measured
+    x, ends = frame.x(day), [frame.y(frame.scale * bound) for bound in (high, low)]
+    return (
+        f'<line class="range" x1="{x}" x2="{x}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>'
+        f'<circle class="dot" cx="{x}" cy="{frame.y(frame.scale * gap):.1f}" r="3.5"/>'
+    )
 
 
 def _band(frame: Frame, timeline: Sequence[Any]) -> str:
@@ -132,9 +139,13 @@ def _axis(frame: Frame) -> str:
 
 
 def _dates(frame: Frame) -> str:
-    y = HEIGHT - 6
-    ends = [(frame.first, "start", f"{LEFT:g}%"), (frame.last, "end", "100%")]
-    return "".join(f'<text class="date {side}" x="{x}" y="{y}">{_write(day)}</text>' for day, side, x in ends)
+    middle = LEFT + (100 - LEFT) / 2
+    places = [
+        (frame.first, "start", f"{LEFT:g}%"), ((frame.first + frame.last) // 2, "middle", f"{middle:g}%"),
+        (frame.last, "end", "100%"),
+    ]  # fmt: skip
+    shown = places if frame.last - frame.first > 1 else places[::2]
+    return "".join(f'<text class="date {side}" x="{x}" y="{HEIGHT - 6}">{_write(day)}</text>' for day, side, x in shown)
 
 
 def _day(date: str) -> int:

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import func, select
 
+from fairtest.reporting.formats.inline_styles import move_styles
 from fairtest.service.api.access import service_of
 from fairtest.service.errors import NotFound, Refused
 from fairtest.service.pages import reading
@@ -27,6 +28,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 LINES = 50
 """Lines of a list on one page."""
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
+_STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL)
 
 
 @router.get("/")
@@ -104,10 +106,10 @@ def show_run(desk: AtDesk, run_id: str) -> Response:
 @router.get("/p/{project}/runs/{run_id}/reports/{place}")
 def show_report(desk: AtDesk, run_id: str, place: int) -> Response:
     """Return a stored report for the frame of its run: apart from the dashboard, and with its own scripts only."""
-    text = reading.report_page(desk.tenant, run_id, place)
-    scripts = " ".join(map(_hash_of, _SCRIPT.findall(text))) or "'none'"
+    text = move_styles(reading.report_page(desk.tenant, run_id, place))  # older reports have styles in their elements
+    scripts, styles = (" ".join(map(_hash_of, part.findall(text))) or "'none'" for part in (_SCRIPT, _STYLE))
     policy = (
-        f"sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; "
+        f"sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src {styles}; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
     return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Cache-Control": "private, max-age=3600"})

@@ -76,6 +76,18 @@ def iso(seconds: float) -> str:
     return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat(timespec="seconds")
 
 
+def date_words(date: str) -> str:
+    """Return a date as people write it.
+
+    Examples
+    --------
+    >>> date_words("2026-11-03")
+    '3 Nov 2026'
+    """
+    found = dt.date.fromisoformat(date)
+    return f"{found.day} {found:%b %Y}"
+
+
 def gap(value: float, points: bool) -> str:
     """Return a gap: points with a sign, or a correlation.
 
@@ -133,7 +145,21 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    functions = (count, rate, day, moment, short_moment, iso, gap, effect, interval, number_of, size, static_address)
+    functions = (
+        count,
+        rate,
+        day,
+        moment,
+        short_moment,
+        iso,
+        date_words,
+        gap,
+        effect,
+        interval,
+        number_of,
+        size,
+        static_address,
+    )
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {
         "draw_bars": drawings.draw_bars,

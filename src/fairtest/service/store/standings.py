@@ -70,8 +70,9 @@ class Standing:
 
     @property
     def drawn(self) -> list[FollowedContext]:
-        """What is drawn: what alarmed or is gone, then what is followed otherwise; no echoes."""
-        return [each for each in self.followed if each.state in ("alarmed", "gone", "quiet")]
+        """What is drawn: what alarmed or is gone, then what is followed otherwise; of echoes everybody alone."""
+        shown = ("alarmed", "gone", "quiet")
+        return [each for each in self.followed if each.state in shown or each.body["words"] == "everyone"]
 
 
 NOTHING_YET = Standing(LEARNING, 0, None, None, None, {})
