@@ -98,7 +98,7 @@ def draw_timeline(body: dict[str, Any]) -> Markup:
 
 def draw_small_timeline(body: dict[str, Any]) -> Markup:
     """Return the same in a cell of a table, without an axis."""
-    frame = Frame(body, SMALL, 0, 0.0)
+    frame = Frame({**body, "weeks": []}, SMALL, 0, 0.0)
     zero = f'<line class="zero" x1="0" x2="{WIDE:g}" y1="{frame.y(0):.1f}" y2="{frame.y(0):.1f}"/>'
     dots = "".join(
         f'<circle class="daily" cx="{frame.x(day)}" cy="{frame.y(frame.scale * gap):.1f}" r="1.5"/>'

@@ -145,21 +145,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    functions = (
-        count,
-        rate,
-        day,
-        moment,
-        short_moment,
-        iso,
-        date_words,
-        gap,
-        effect,
-        interval,
-        number_of,
-        size,
-        static_address,
-    )
+    moments = (day, moment, short_moment, iso, date_words)
+    functions = (*moments, count, rate, gap, effect, interval, number_of, size, static_address)
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {
         "draw_bars": drawings.draw_bars,
