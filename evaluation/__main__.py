@@ -15,9 +15,9 @@ from time import perf_counter, process_time
 from benchmarks import searches
 from evaluation.pages import FOLDER, store, write_pages
 from evaluation.records import WORKLOADS
-from examples.adult import adult
 from examples.command import MissingDataError, Sources, default_sources
 from fairtest import __version__
+from fairtest.datasets.adult import adult
 from fairtest.exceptions import FairTestError, FairTestWarning
 
 

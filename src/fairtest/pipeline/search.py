@@ -71,6 +71,8 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if not settings.plan.max_depth:
+        question = without(question, frozenset(question.contextual))
     if question.labels is not None:
         return label_searcher(source, question, settings, progress).find(question.top_k)
     if not source.split:
