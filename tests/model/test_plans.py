@@ -78,7 +78,9 @@ def test_type_checkers_know_the_same_options() -> None:
     taken = {"max_depth", "min_size", "preset"}
     keywords = {*get_type_hints(plans.TrainingOptions), *get_type_hints(plans.TestingOptions)}
     assert keywords | taken == {option.name for plan in PLANS for option in plan.options()}
-    assert {*SourceOptions.__annotations__, "data", "preset", "progress"} == set(inspect.signature(ft.DataSource).parameters)
+    assert {*SourceOptions.__annotations__, "data", "preset", "progress"} == set(
+        inspect.signature(ft.DataSource).parameters
+    )
     own = {"data", "protected", "output", "preset", "out_dir", "progress", "y_true", "y_pred", "sensitive_features"}
     assert {*AuditOptions.__annotations__} | own == set(inspect.signature(ft.audit).parameters)
 
