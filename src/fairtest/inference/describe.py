@@ -240,7 +240,7 @@ class Describer:
             return ()
         half = float(metric.effect(finer.merge(context, step + 1))[0])
         bins = " and ".join(f"{n} bins of {name}" for name, n in finer.bins[step[0]].items())
-        here, there = (metric.scale.given(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
+        here, there = (metric.scale.for_effect(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
         return (
             f"Compared within {bins}: {here}; with half as many, {there}. What still differs within the bins is likely "
             "to count for less than that step, unless attribute and output both swing up and down within a bin.",
