@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -31,14 +32,14 @@ def sources_outside(folder: str) -> list[Path]:
 
 
 def metrics_named(tree: ast.Module) -> set[tuple[int, str]]:
-    """Return where code names a metric: as a text, or by importing or reading what ``metrics/`` calls so."""
+    """Return where code names a metric: as a text, or by what ``metrics/`` calls so."""
     texts = {id(each.value) for each in find_docstrings(tree)}
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in texts:
             found.add((node.lineno, str(node.value)))
-        elif isinstance(node, ast.Name):
-            found.add((node.lineno, node.id))
+        elif isinstance(node, ast.Attribute):
+            found.add((node.lineno, node.attr))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fairtest.metrics"):
             found |= {(node.lineno, name.name) for name in node.names}
     return {(line, name) for line, name in found if name in METRICS}
@@ -97,9 +98,20 @@ def test_files_and_functions_are_short(folder: str) -> None:
     assert long == []
 
 
+def test_the_architecture_names_files_that_are_there() -> None:
+    words = re.findall(r"`([^`\s]+)`", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    named = [word for word in words if re.fullmatch(r"[\w/]+(/|\.py|\.json)", word) and "NAME" not in word]
+    files = [path for folder in (*FOLDERS, "docs") for path in (ROOT / folder).rglob("*.*")]
+    there = {path.relative_to(ROOT).as_posix() for path in files}
+    there |= {f"{parent}/" for path in there for parent in map(str, Path(path).parents)}
+    assert len(named) > 50
+    assert [word for word in named if not any(f"/{path}".endswith(f"/{word}") for path in there)] == []
+
+
 def test_these_checks_find_what_they_look_for() -> None:
-    code = 'def f(i):\n    "DIFF"\n    if isinstance(i, (int, Testing)) or i.metric == "DIFF":\n        return MEAN\n'
+    code = 'def f(i):\n    "DIFF"\n    if isinstance(i, (int, Testing)) or i.metric == "DIFF":\n        return m.MEAN\n'
     assert metrics_named(ast.parse(code)) == {(3, "DIFF"), (4, "MEAN")}
+    assert metrics_named(ast.parse("from fairtest.metrics.mean import MEAN")) == {(1, "MEAN")}
     assert kinds_asked(ast.parse(code)) == {(3, "Testing")}
     assert functions_over(ast.parse(code), 2) == {(1, "f")}
     assert functions_over(ast.parse(code), 3) == set()

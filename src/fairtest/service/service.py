@@ -88,7 +88,7 @@ class Service:
             & (batch.c.stream == batch_body.c.stream)
             & (batch.c.seq == batch_body.c.seq),
         )
-        with self.database.reading() as connection:
+        with self.database.reading_soon() as connection:
             return int(connection.scalar(select(func.coalesce(func.sum(batch.c.bytes), 0)).select_from(both)) or 0)
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Service:
 
     def _check_secret(self) -> None:
         """Raise if the database belongs to another secret: hashes of people would not be found again."""
-        with self.database.writing() as connection:
+        with self.database.writing_soon() as connection:
             name = "secret-fingerprint"
             stored = connection.scalar(select(service.c.value).where(service.c.name == name))
             if stored is None:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import BadRequest, StoreUnavailable
+from fairtest.service.guard.environment import read_password
 from fairtest.service.store.silence import SilenceGuard
 
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ WAIT = 30.0
 """Seconds that a transaction waits for a lock before the request fails."""
 POOL = 10
 """Connections that a process keeps to PostgreSQL; twice as many at most."""
+PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
+"""The variable with the password of the database; with _FILE, that of a file with it."""
 SOON = 2 * WAIT
 """Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
+READ_ONLY = "25006"
+"""What PostgreSQL says of a change where it takes none, such as on a standby after a failover."""
 
 
 class Database:
@@ -53,10 +58,23 @@ class Database:
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgresql_engine(self.url)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, within: float | None = None) -> Iterator[Connection]:
         """Give a connection to read from; keep it as short as the reading needs."""
-        with _telling_outages(), self.engine.connect() as connection, connection.begin():
+        with (
+            _telling_outages(),
+            self.engine.connect() as connection,
+            self._guard(connection, within),
+            connection.begin(),
+        ):
             yield connection
+
+    def reading_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few rows: a database that says nothing meanwhile is given up."""
+        return self.reading(SOON)
+
+    def writing_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few changes: a database that says nothing meanwhile is given up."""
+        return self.writing(SOON)
 
     @contextmanager
     def writing(self, within: float | None = None) -> Iterator[Connection]:
@@ -151,6 +169,8 @@ def _sqlite_engine(url: URL) -> Engine:
 
 
 def _postgresql_engine(url: URL) -> Engine:
+    if url.password is None and (password := read_password(PASSWORD)):
+        url = url.set(password=password)
     return create_engine(
         url,
         pool_size=POOL,
@@ -196,6 +216,8 @@ def _telling_outages() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error
+        if getattr(error.orig, "sqlstate", None) == READ_ONLY:
+            raise StoreUnavailable("The database can only be read at the moment.") from error
         raise
 
 

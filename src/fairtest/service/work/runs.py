@@ -128,7 +128,7 @@ def _wait(service: Service, lease: Lease, child: subprocess.Popen[str]) -> bool:
 
 def _fail(service: Service, lease: Lease, reason: str) -> None:
     """Put a run off, or end it after the last attempt with an event that tells of it."""
-    with service.database.writing() as connection:
+    with service.database.writing_soon() as connection:
         now = service.database.now(connection)
         if put_off(connection, now, lease, reason):
             sentence = f"A run failed after {lease.attempts} attempts; nothing was spent. {reason}"
