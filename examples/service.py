@@ -52,8 +52,18 @@ COLUMNS: dict[str, Any] = {
     "granted": "boolean",
 }
 MONITORS: tuple[dict[str, Any], ...] = (
-    {"name": "loans-by-sex", "protected": ["sex"], "reference": {"sex": "male"}, "exclude": ["born"]},
-    {"name": "loans-by-birthplace", "protected": ["born"], "reference": {"born": "here"}, "exclude": ["sex"]},
+    {
+        "name": "loans-by-sex",
+        "protected": ["sex"],
+        "reference": {"sex": "male"},
+        "exclude": ["born"],
+    },
+    {
+        "name": "loans-by-birthplace",
+        "protected": ["born"],
+        "reference": {"born": "here"},
+        "exclude": ["sex"],
+    },
 )
 
 
@@ -67,7 +77,9 @@ def applicants(
     purpose = rng.choice(["car", "house", "studies", "other"], n, p=[0.4, 0.3, 0.1, 0.2])
     age = rng.integers(18, 75, n)
     chance = 0.55 + 0.1 * (purpose == "house") - 0.1 * (age < 25)
-    chance -= north * ((sex == "female") & (region == "north")) + abroad * (born == "abroad")
+    chance -= north * ((sex == "female") & (region == "north")) + abroad * (
+        born == "abroad"
+    )
     granted = rng.random(n) < chance
     number = rng.integers(0, 2**62, n)
     for i in range(n):
@@ -95,12 +107,18 @@ def make_past(settings: Settings, hook: str) -> str:
 
     with Service(settings, writes=True) as service:
         create_project(service.database, "example", "bank")
-        sender, _ = create_key(service.database, "example", "bank", ["ingest"], "The loan application")
-        owner, _ = create_key(service.database, "example", "bank", ["ingest", "read", "manage"], "The example")
+        sender, _ = create_key(
+            service.database, "example", "bank", ["ingest"], "The loan application"
+        )
+        owner, _ = create_key(
+            service.database, "example", "bank", ["ingest", "read", "manage"], "The example"
+        )
         now = service.database.now
         clock = PastClock(time.time() // DAY * DAY - PAST * DAY)
         service.database.now = clock  # type: ignore[method-assign]
-        with TestClient(create_app(service), headers={"Authorization": f"Bearer {owner.text}"}) as client:
+        with TestClient(
+            create_app(service), headers={"Authorization": f"Bearer {owner.text}"}
+        ) as client:
             _declare(client, hook)
             _live(service, client, clock)
         service.database.now = now  # type: ignore[method-assign]
@@ -110,11 +128,26 @@ def make_past(settings: Settings, hook: str) -> str:
 
 
 def _declare(client: TestClient, hook: str) -> None:
-    _post(client, "/v1/streams", {"name": "loans", "columns": COLUMNS, "person": "applicant"})
-    told = _post(client, "/v1/destinations", {"kind": "webhook", "address": hook, "label": "This terminal"})
-    common = {"stream": "loans", "output": "granted", "favourable": {"granted": True}, "test_people": 10_000}
+    _post(
+        client, "/v1/streams", {"name": "loans", "columns": COLUMNS, "person": "applicant"}
+    )
+    told = _post(
+        client,
+        "/v1/destinations",
+        {"kind": "webhook", "address": hook, "label": "This terminal"},
+    )
+    common = {
+        "stream": "loans",
+        "output": "granted",
+        "favourable": {"granted": True},
+        "test_people": 10_000,
+    }
     for each in MONITORS:
-        _post(client, "/v1/monitors", {**common, **each, "train_people": 1000, "tell": [told["id"]]})
+        _post(
+            client,
+            "/v1/monitors",
+            {**common, **each, "train_people": 1000, "tell": [told["id"]]},
+        )
 
 
 def _live(service: Service, client: TestClient, clock: PastClock) -> None:
@@ -127,7 +160,12 @@ def _live(service: Service, client: TestClient, clock: PastClock) -> None:
         for hour, part in enumerate(np.array_split(np.arange(len(people)), 12)):
             clock.moment = max(clock.moment, start + day * DAY + (8 + hour) * HOUR)
             body = {"records": [people[i] for i in part]}
-            _post(client, "/v1/streams/loans/records", body, {"Idempotency-Key": f"{day}-{hour}"})
+            _post(
+                client,
+                "/v1/streams/loans/records",
+                body,
+                {"Idempotency-Key": f"{day}-{hour}"},
+            )
         clock.moment = start + day * DAY + 23 * HOUR
         plan_watches(service)
         while do_watch(service):
@@ -137,7 +175,12 @@ def _live(service: Service, client: TestClient, clock: PastClock) -> None:
             do_run(service)
 
 
-def _post(client: TestClient, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
+def _post(
+    client: TestClient,
+    path: str,
+    body: dict[str, Any],
+    headers: dict[str, str] | None = None,
+) -> dict[str, Any]:
     answer = client.post(path, json=body, headers=headers)
     assert answer.status_code < 300, answer.text
     made: dict[str, Any] = answer.json()
@@ -161,7 +204,10 @@ class Terminal(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Print an alert."""
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        print(f"\n*** An alert arrived ({message['type']}): {message['data'].get('sentence', '')}\n", flush=True)
+        print(
+            f"\n*** An alert arrived ({message['type']}): {message['data'].get('sentence', '')}\n",
+            flush=True,
+        )
         self.send_response(204)
         self.end_headers()
 
@@ -171,19 +217,35 @@ class Terminal(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Make the past if there is none, and start."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("demo-service"), help="the folder that everything is in")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("demo-service"),
+        help="the folder that everything is in",
+    )
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--again", action="store_true", help="forget what is there, and begin again")
+    parser.add_argument(
+        "--again", action="store_true", help="forget what is there, and begin again"
+    )
     given = parser.parse_args()
     if given.again:
         shutil.rmtree(given.data, ignore_errors=True)
     hook = HTTPServer(("127.0.0.1", 0), Terminal)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
-    settings = Settings(given.data, allow_private=("127.0.0.0/8",), public_url=f"http://localhost:{given.port}")
+    settings = Settings(
+        given.data,
+        allow_private=("127.0.0.0/8",),
+        public_url=f"http://localhost:{given.port}",
+    )
     sender = given.data / "sender.key"
     if not sender.exists():
-        print("Making up six weeks of loans, and letting two monitors live through them …", flush=True)
+        print(
+            "Making up six weeks of loans, and letting two monitors live through them …",
+            flush=True,
+        )
         key = make_past(settings, f"http://127.0.0.1:{hook.server_address[1]}/")
         sender.write_text(key)
         sender.chmod(0o600)
@@ -191,11 +253,20 @@ def main() -> None:
         link = make_sign_in_link(service, "bank")
     stopping = threading.Event()
     url = f"http://127.0.0.1:{given.port}"
-    threading.Thread(target=decide_for_ever, args=(url, sender.read_text(), stopping), daemon=True).start()
-    print(f"Look at it (the link works once, within ten minutes): http://localhost:{given.port}{link}", flush=True)
-    print(f"In {QUIET:.0f} seconds the application begins to treat people born abroad otherwise. Stop it with Ctrl-C.")
+    threading.Thread(
+        target=decide_for_ever, args=(url, sender.read_text(), stopping), daemon=True
+    ).start()
+    print(
+        f"Look at it (the link works once, within ten minutes): http://localhost:{given.port}{link}",
+        flush=True,
+    )
+    print(
+        f"In {QUIET:.0f} seconds the application begins to treat people born abroad otherwise. Stop it with Ctrl-C."
+    )
     try:
-        serve(settings, Listening(port=given.port), 1, lambda words: print(words, flush=True))
+        serve(
+            settings, Listening(port=given.port), 1, lambda words: print(words, flush=True)
+        )
     finally:
         stopping.set()
 
