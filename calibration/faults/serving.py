@@ -109,8 +109,10 @@ class Clients:
         How often each status was answered; 0 stands for no answer at all.
     """
 
-    def __init__(self, port: int, key: str, name: str, *, clients: int = CLIENTS, pause: float = 0.01) -> None:
-        self._port, self._key, self._pause = port, key, pause
+    def __init__(
+        self, port: int, key: str, name: str, *, clients: int = CLIENTS, pause: float = 0.01, patience: float = PATIENCE
+    ) -> None:
+        self._port, self._key, self._pause, self._patience = port, key, pause, patience
         self.acknowledged: list[str] = []
         self.statuses: dict[int, int] = {}
         self.longest = 0.0
@@ -140,7 +142,7 @@ class Clients:
     def _send_until_acknowledged(self, key: str) -> None:
         while not self._giving_up.is_set():
             start = time.monotonic()
-            status = send(self._port, self._key, key)
+            status = send(self._port, self._key, key, self._patience)
             self.longest = max(self.longest, time.monotonic() - start)
             self.statuses[status] = self.statuses.get(status, 0) + 1
             if status in {200, 201}:

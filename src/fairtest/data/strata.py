@@ -67,13 +67,13 @@ class FinerStrata:
         return int(self.shown.max()) + 1
 
     def steps_for(self, people: IntArray) -> IntArray:
-        """Return how many steps of merging the strata of contexts with so many people need."""
+        """Return by how many steps the strata of contexts of these sizes must be merged."""
         enough = people[:, None] >= np.asarray(self.least)
         steps: IntArray = np.argmax(enough, axis=1)  # the last takes no people at all
         return steps
 
     def merge(self, summary: Summary, steps: IntArray) -> Summary:
-        """Return the summary of contexts with their strata merged; merged ones are in the place of the first of them.
+        """Return the summary of contexts with their strata merged; sums of merged ones stand where the first was.
 
         Strata that are empty carry no information, so that the places that are left do no harm.
         """

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
 STAGES = 5
-"""Into so many parts validation is divided for those who want to know how far it is."""
+"""How many steps of validation are reported as progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def validate(
 
 
 def _with_first(estimates: Estimates, first: Estimates) -> Estimates:
-    """Return estimates with others in the place of the first ones."""
+    """Return estimates whose first entries are replaced."""
     numbers, rest = {f.name for f in fields(Estimates)} - {"notes"}, slice(len(first.size), None)
     joined: dict[str, Any] = {
         name: np.concatenate((getattr(first, name), getattr(estimates, name)[rest])) for name in numbers

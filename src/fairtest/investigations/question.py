@@ -65,9 +65,9 @@ class Question:
     labels: ClassVar[Labels | None] = None
     """The outputs, where the question is about many of them (Discovery) …"""
     top_k: ClassVar[int] = 1
-    """… of which so many are kept in each context …"""
+    """… of which at most this many are kept in each context …"""
     min_people: ClassVar[int] = 0
-    """… and which so many people of the whole table must have."""
+    """… and the fewest people of the whole table who must have one."""
 
     @property
     def output_names(self) -> tuple[str, ...]:

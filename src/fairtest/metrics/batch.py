@@ -111,7 +111,7 @@ class Batch:
             return float(self.metric.effect(people.protected, people.output, people.stratum))
 
     def rows(self, i: int) -> Rows:
-        """Return the people of a hypothesis in an order that does not hang on that of the data."""
+        """Return the people of a hypothesis in an order that does not depend on the order of the rows."""
         return next(self.each([i]))[1]
 
     def each(self, some: Iterable[int]) -> Iterator[tuple[int, Rows]]:
@@ -174,7 +174,7 @@ def _line_order(lines: IntArray) -> IntArray:
 
 
 def canonical_strata(tables: IntArray) -> IntArray:
-    """Return ``[stratum, output, protected]`` with the strata in an order that does not hang on their names."""
+    """Return ``[stratum, output, protected]`` with the strata in an order that does not depend on their names."""
     flat = tables.reshape(len(tables), -1)
     return np.asarray(tables[np.lexsort((*flat.T, -flat.sum(axis=1)))])
 

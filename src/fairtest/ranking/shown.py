@@ -212,7 +212,8 @@ class Chooser:
         known = self._candidates
         z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
         sure = np.where(known.news_bound[left], bound, z)
-        hopeful = sure >= (np.minimum(known.required, known.prices.deviates) if base else known.prices.deviates)[left]
+        price = known.prices.deviates_from_everybody
+        hopeful = sure >= (np.minimum(known.required, price) if base else price)[left]
         if not base:  # what is not inside a chosen one may have other reasons to be shown
             inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
             hopeful |= known.apart[left] & ~inside.any(axis=1)
@@ -249,8 +250,9 @@ class Chooser:
         bound = base or bool(known.news_bound[c])
         sign = known.sign[[c]]
         around = [b for b in members if known.prices.within[c, b]]
-        # where it shares people with others, its conditions must be worth their price whatever training says
-        required = known.required[c] if base and not around and shared <= BRUSH else known.prices.deviates[c]
+        required = known.prices.deviates[c] if around else known.prices.deviates_from_everybody[c]
+        if base and not around and shared <= BRUSH:  # where it shares people with others, its price must be paid
+            required = known.required[c]
         sure = bool(terms.beyond(sign, base=bound)[0] >= required)
         if around or base:
             beyond_everybody = not base or bool(known.differs[c])

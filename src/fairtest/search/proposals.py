@@ -285,7 +285,7 @@ def note_nearly_everybody(number: int) -> str:
 
 
 def note_cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
-    """Return a word about conjunctions that were not looked at because there are too many of them.
+    """Return a note about conjunctions that were not looked at because there are too many of them.
 
     Examples
     --------

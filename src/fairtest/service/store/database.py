@@ -38,6 +38,8 @@ PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
 SOON = 2 * WAIT
 """Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
+READ_ONLY = "25006"
+"""What PostgreSQL says of a change where it takes none, such as on a standby after a failover."""
 
 
 class Database:
@@ -56,10 +58,23 @@ class Database:
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgresql_engine(self.url)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, within: float | None = None) -> Iterator[Connection]:
         """Give a connection to read from; keep it as short as the reading needs."""
-        with _telling_outages(), self.engine.connect() as connection, connection.begin():
+        with (
+            _telling_outages(),
+            self.engine.connect() as connection,
+            self._guard(connection, within),
+            connection.begin(),
+        ):
             yield connection
+
+    def reading_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few rows: a database that says nothing meanwhile is given up."""
+        return self.reading(SOON)
+
+    def writing_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few changes: a database that says nothing meanwhile is given up."""
+        return self.writing(SOON)
 
     @contextmanager
     def writing(self, within: float | None = None) -> Iterator[Connection]:
@@ -201,6 +216,8 @@ def _telling_outages() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error
+        if getattr(error.orig, "sqlstate", None) == READ_ONLY:
+            raise StoreUnavailable("The database can only be read at the moment.") from error
         raise
 
 

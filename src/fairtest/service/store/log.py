@@ -16,7 +16,6 @@ from sqlalchemy import bindparam, insert, select, update
 
 from fairtest.service.errors import KeyReused, NotFound, ServiceError, Unauthorized
 from fairtest.service.pausing import pause
-from fairtest.service.store import database as store
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.projects import valid_keys
 from fairtest.service.store.tables import batch, batch_body, segment, stream
@@ -106,7 +105,7 @@ def append_group(database: Database, group: Sequence[Append]) -> list[Receipt | 
     by_stream: dict[tuple[str, str], list[int]] = {}
     for place, each in enumerate(group):
         by_stream.setdefault((each.project, each.stream), []).append(place)
-    with database.writing(within=store.SOON) as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         valid = valid_keys(connection, {a.writer_key for a in group if a.writer_key is not None}, now)
         for owner, places in sorted(by_stream.items()):  # one order for all writers: no deadlocks
