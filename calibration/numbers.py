@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LEVELS = {0.05: 0.94, 0.0005: 0.999}
 """The least coverage of intervals at each level."""
-MOST_NUMBERS = 30_000_000
+MOST_NUMBERS = 10_000_000
 """A cell draws at most so many numbers: large groups are drawn less often."""
 
 

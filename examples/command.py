@@ -74,6 +74,12 @@ class Clock:
         with self._count("testing"):
             yield
 
+    def divided(self, runs: int) -> Clock:
+        """Return the seconds of one of several runs, on average."""
+        one = Clock()
+        one.seconds = {stage: seconds / runs for stage, seconds in self.seconds.items()}
+        return one
+
     @contextmanager
     def _count(self, stage: str) -> Iterator[None]:
         start = process_time()

@@ -135,11 +135,11 @@ def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
 
 def hospital(path: Path, seed: int = 0) -> ft.DataSource:
     """Return the patients with three test sets."""
-    counts = ["age", "days", "emergency visits", "inpatient stays"]
-    patients = predicted(first_stays(path), seed)
-    named = {
-        "numeric": counts,
-        "favourable": {"answered": "yes"},
-        "name": "diabetes, first stays",
-    }
-    return ft.DataSource(patients, budget=3, seed=seed, **named)
+    return ft.DataSource(
+        predicted(first_stays(path), seed),
+        budget=3,
+        seed=seed,
+        numeric=["age", "days", "emergency visits", "inpatient stays"],
+        favourable={"answered": "yes"},
+        name="diabetes, first stays",
+    )

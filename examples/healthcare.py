@@ -51,13 +51,14 @@ class Story:
 
 def clinic(people: int = 40_000, seed: int = 0) -> ft.DataSource:
     """Return made-up patients with three test sets."""
-    patients = healthcare(people, seed)
-    named = {
-        "numeric": ["urgent_care", "chronic"],
-        "favourable": {"answered": "yes"},
-        "name": "made-up patients",
-    }
-    return ft.DataSource(patients, budget=3, seed=seed, **named)
+    return ft.DataSource(
+        healthcare(people, seed),
+        budget=3,
+        seed=seed,
+        numeric=["urgent_care", "chronic"],
+        favourable={"answered": "yes"},
+        name="made-up patients",
+    )
 
 
 def run(sources: Sources, people: int = 40_000) -> Story:

@@ -4,9 +4,9 @@ Places and stores are those of the paper's simulation; who lives where is the ce
 (:mod:`fairtest.datasets.census`). Incomes follow a model, which is stated here in full:
 
 - a household's income is log-normal about a median, with a spread of :data:`SPREAD`;
-- the median is that of its race in 2010 (:data:`MEDIANS`), times that of its place over that of the nation;
+- the median is that of its race (:data:`MEDIANS`), times that of its place over that of the nation;
 - a place is metropolitan where many people live within fifteen miles: so many that :data:`METROPOLITAN` of all
-  Americans, the census's share, live in such places.
+  Americans, about the census's share, live in such places.
 
 Nothing in it knows of stores or prices.
 """
@@ -32,24 +32,23 @@ PEOPLE = 988_871
 EARTH = 3_958.8
 """The radius of the Earth in miles."""
 NEAR = 20.0
-"""Within so many miles of a competitor's store the price is low, as the Wall Street Journal found."""
+"""Within so many miles of a competitor's store the price is low."""
 YEAR = 2010
 """Of the census, and of the medians."""
 THRESHOLD = 50_000
 SPREAD = 0.85
 MEDIANS = {
-    "White": 54_620,
-    "Black": 32_068,
-    "Asian": 64_308,
-    "Native": 35_062,
-    "Several": 49_445,
-    "Hispanic": 37_759,
+    "White": 55_000,
+    "Black": 32_000,
+    "Asian": 64_000,
+    "Native": 35_000,
+    "Several": 49_000,
+    "Hispanic": 38_000,
 }
-"""Median income of households in 2010 in dollars by race (Current Population Survey; Native: American Community
-Survey; people of several races: as the nation)."""
-NATION, INSIDE, OUTSIDE = 49_445, 51_244, 40_287
+"""Median income of households by race in dollars: round numbers near those of the census bureau."""
+NATION, INSIDE, OUTSIDE = 49_000, 51_000, 40_000
 """The same for the nation, and inside and outside metropolitan areas."""
-METROPOLITAN = 0.837
+METROPOLITAN = 0.84
 NEIGHBOURHOOD = 15.0
 LEFT_OUT = ("PR", "VI", "AS")
 """Territories, where the places' coordinates or the stores are missing."""

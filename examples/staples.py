@@ -46,12 +46,12 @@ class Story:
         return self.reports["budget 1"]
 
 
-def ask(source: ft.DataSource, clock: Clock, output: str = "price") -> ft.Report:
+def ask(source: ft.DataSource, clock: Clock) -> ft.Report:
     """Ask whether the price goes with income or race, over everybody and in places and groups."""
     price = ft.Testing(
         source,
         protected=["income", "race"],
-        output=output,
+        output="price",
         contextual=["state", "race", "gender", "income"],
         event="high",
         adverse=True,
@@ -81,26 +81,40 @@ def keep_apart(shoppers: pl.DataFrame, budget: int) -> ft.DataSource:
     )
 
 
+def ask_by_state(source: ft.DataSource, output: str) -> ft.Report:
+    """Ask in which states the price goes with income, and nothing else."""
+    price = ft.Testing(
+        source,
+        protected="income",
+        output=output,
+        contextual="state",
+        event="high",
+        adverse=True,
+    )
+    ft.train(price)
+    ft.test(price)
+    return ft.report(price)[0]
+
+
+def try_remedy(shoppers: pl.DataFrame) -> tuple[ft.Report, list[str], ft.Report]:
+    """Ask by state, switch the scheme off where it hits low incomes, and ask the next test set."""
+    source = keep_apart(shoppers, budget=2)
+    before = ask_by_state(source, "price")
+    states = affected_states(before)
+    off = pl.when(pl.col("state").is_in(states)).then(pl.lit("low")).otherwise("price")
+    remedied = source.with_columns(shoppers.select(off.alias("price after")))
+    return before, states, ask_by_state(remedied, "price after")
+
+
 def affected_states(report: ft.Report) -> list[str]:
     """Return the states in which people with low incomes surely pay the high price more often."""
     income = report.attributes[0]
-    states = []
-    for part in (*income.findings, *income.others):
-        named = [p.value for p in part.context.predicates if p.column == "state"]
-        if (
-            len(part.context) == 1
-            and named
-            and part.significant
-            and (part.effect or 0.0) > 0
-        ):
-            states.append(str(named[0]))
-    return sorted(set(states))
-
-
-def switch_off(shoppers: pl.DataFrame, states: Sequence[str]) -> pl.DataFrame:
-    """Return the prices if everybody in some states pays the low one."""
-    off = pl.when(pl.col("state").is_in(states)).then(pl.lit("low")).otherwise("price")
-    return shoppers.select(off.alias("price after"))
+    inside = [part for part in (*income.findings, *income.others) if len(part.context) == 1]
+    return sorted(
+        str(part.context.predicates[0].value)
+        for part in inside
+        if part.significant and (part.effect or 0.0) > 0
+    )
 
 
 def price_by(shoppers: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -132,21 +146,13 @@ def run(
     places = read_places(zips, stores, people_by_zip() if census is None else census)
     shoppers = draw_shoppers(places, people)
     clock = Clock()
-    divided = {budget: keep_apart(shoppers, budget) for budget in BUDGETS}
     reports = {
-        f"budget {b}": ask(source, clock if b == 1 else Clock())
-        for b, source in divided.items()
+        f"budget {b}": ask(keep_apart(shoppers, b), clock if b == 1 else Clock())
+        for b in BUDGETS
     }
-    states = affected_states(reports["budget 2"])
-    after = divided[2].with_columns(switch_off(shoppers, states))
-    reports["remedy"] = ask(after, Clock(), output="price after")
-    return Story(
-        reports,
-        clock,
-        states,
-        price_by(shoppers, "state"),
-        price_in_papers_groups(shoppers),
-    )
+    reports["by state"], states, reports["remedy"] = try_remedy(shoppers)
+    prices = price_by(shoppers, "state"), price_in_papers_groups(shoppers)
+    return Story(reports, clock, states, *prices)
 
 
 def strongest(report: ft.Report, attribute: int) -> str:
@@ -177,7 +183,7 @@ def tell(story: Story) -> Iterator[str]:
         "Remedy: one price where low incomes surely pay more (second test set of two)"
     )
     yield f"Switched off in {len(story.switched_off)} states: {', '.join(story.switched_off) or 'none'}"
-    before, after = (story.reports[name].populations[0] for name in ("budget 2", "remedy"))
+    before, after = (story.reports[name].populations[0] for name in ("by state", "remedy"))
     yield f"before: {measured(before)}"
     yield f"after:  {measured(after)}"
     left = affected_states(story.reports["remedy"])

@@ -16,6 +16,7 @@ from evaluation.conclusions import HOLDS, IN_PART, NOT, judge
 from evaluation.records import WORKLOADS
 from examples import microbenchmark
 from examples.command import Clock, Sources, default_sources
+from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +32,7 @@ SHAPE = [
     "Beside the paper",
     "What differs, and why",
 ]
+BEFORE = "```{code-block} text\n:class: printed\n\n"
 NAMES = [workload.name for workload in WORKLOADS]
 RUN_AGAIN = [workload for workload in WORKLOADS if workload.name != "microbenchmark"]  # that takes minutes
 
@@ -70,19 +72,26 @@ def test_no_number_is_typed_by_hand(template: Path) -> None:
 @pytest.mark.parametrize("workload", RUN_AGAIN, ids=lambda workload: workload.name)
 def test_a_script_prints_what_its_page_says(workload: Workload, made: dict[str, str]) -> None:
     sources = default_sources()
-    if why := workload.why_not(sources):
+    why = workload.why_not(sources)
+    if workload.name == "adult" and not sources.has("adult.csv.gz"):
+        why = "adult.csv.gz is not beside the repository, and tests do not fetch it"
+    if why:
         pytest.skip(why)
     if workload.name == "recommender":
         pytest.importorskip("implicit", reason="implicit is not installed: see the dependency group 'examples'")
-    printed = "\n".join(workload.script.tell(workload.script.run(sources)))
-    assert f"```text\n{printed.rstrip()}\n```" in made[f"{workload.name}.md"]
+    try:
+        story = workload.script.run(sources)
+    except InputError as error:  # the census is fetched, where the rest of the data is at hand
+        pytest.skip(str(error))
+    printed = "\n".join(workload.script.tell(story))
+    assert f"{BEFORE}{printed.rstrip()}\n```" in made[f"{workload.name}.md"]
 
 
 class TestTheMicrobenchmark:
     def test_its_page_says_what_its_runs_give(self, facts: dict[str, dict], made: dict[str, str]) -> None:
         trials = [microbenchmark.Trial(*row) for row in facts["microbenchmark"]["trials"]]
         printed = "\n".join(microbenchmark.tell(microbenchmark.Story(trials, Clock())))
-        assert f"```text\n{printed}\n```" in made["microbenchmark.md"]
+        assert f"{BEFORE}{printed}\n```" in made["microbenchmark.md"]
         assert len(trials) == microbenchmark.TRIALS * len(list(microbenchmark.cells()))
 
     def test_a_run_is_what_is_stored_of_it(self, facts: dict[str, dict]) -> None:

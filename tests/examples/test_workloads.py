@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,9 +15,7 @@ from examples import adult, berkeley, image_tagger, microbenchmark, shoppers, st
 from examples.command import MissingDataError, Sources, default_sources
 from examples.movielens import make_movielens, read_movielens
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).resolve().parents[2]
 NOTHING = Sources()
 
 
@@ -65,7 +66,7 @@ class TestStaples:
     def test_the_remedy_is_for_the_states_that_were_found(self, country: staples.Story) -> None:
         assert "OK" in country.switched_off
         assert "NY" not in country.switched_off
-        before, after = (country.reports[name].populations[0] for name in ("budget 2", "remedy"))
+        before, after = (country.reports[name].populations[0] for name in ("by state", "remedy"))
         assert abs(after.effect) < abs(before.effect) / 2
         assert country.reports["remedy"].settings.set == 2
 
@@ -193,3 +194,25 @@ def test_data_beside_the_project_is_found(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert default_sources() == Sources(tmp_path, tmp_path / "movies")
     monkeypatch.setenv("FAIRTEST_DATA", str(tmp_path / "nowhere"))
     assert default_sources().data is None
+
+
+class TestTheCommandLine:
+    """Each script runs alone with one command."""
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", *words]
+        known = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTEST_")}
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=known | environment)
+
+    def test_it_prints_the_story_and_writes_reports(self, tmp_path: Path) -> None:
+        done = self.run("examples.berkeley", "--out", str(tmp_path / "reports"))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "\n".join(berkeley.tell(berkeley.run(NOTHING))) + "\n"
+        assert [path.name for path in (tmp_path / "reports").iterdir()] == ["1-admissions.html"]
+
+    @pytest.mark.parametrize(("name", "says"), [("staples", "--data"), ("recommender", "--movies")])
+    def test_without_data_it_ends_with_a_sentence(self, tmp_path: Path, name: str, says: str) -> None:
+        done = self.run(f"examples.{name}", FAIRTEST_DATA=str(tmp_path / "nowhere"))
+        assert done.returncode == 1
+        assert says in done.stderr
+        assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,10 @@ INVESTIGATIONS = {"Investigation", "Testing", "Discovery", "ErrorProfiling", "La
 LONGEST_FUNCTION, LONGEST_SOURCE, LONGEST_TEST = 60, 450, 600
 FOLDERS = {"src": LONGEST_SOURCE, "packages": LONGEST_SOURCE, "tests": LONGEST_TEST}
 FOLDERS |= dict.fromkeys(("benchmarks", "calibration", "examples"), LONGEST_TEST)
+CORE = ["data", "engine", "inference", "investigations", "metrics", "model", "pipeline", "search", "workspace"]
+IRREGULAR = {"asked", "drawn", "found", "given", "held", "kept", "known", "laid_out", "put", "said", "seen", "told"}
+NOUNS = {"divided", "pooled", "signed", "squared", "undivided"}
+"""Names of procedures and of errors, and two ways to make a source or a holdout."""
 TO_BE_PARTED = {"test_cli.py", "test_testing.py"}
 
 
@@ -31,14 +36,14 @@ def sources_outside(folder: str) -> list[Path]:
 
 
 def metrics_named(tree: ast.Module) -> set[tuple[int, str]]:
-    """Return where code names a metric: as a text, or by importing or reading what ``metrics/`` calls so."""
+    """Return where code names a metric: as a text, or by what ``metrics/`` calls so."""
     texts = {id(each.value) for each in find_docstrings(tree)}
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in texts:
             found.add((node.lineno, str(node.value)))
-        elif isinstance(node, ast.Name):
-            found.add((node.lineno, node.id))
+        elif isinstance(node, ast.Attribute):
+            found.add((node.lineno, node.attr))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fairtest.metrics"):
             found |= {(node.lineno, name.name) for name in node.names}
     return {(line, name) for line, name in found if name in METRICS}
@@ -54,6 +59,17 @@ def kinds_asked(tree: ast.Module) -> set[tuple[int, str]]:
         for name in ast.walk(call.args[1])
         if isinstance(name, ast.Name) and name.id in INVESTIGATIONS
     }
+
+
+def participles(tree: ast.Module) -> set[tuple[int, str]]:
+    """Return the functions that a bare participle names; a property may be an adjective."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and not any("property" in ast.unparse(d) for d in node.decorator_list):
+            name = node.name.strip("_")
+            if (re.fullmatch(r"[a-z]+ed", name) or name in IRREGULAR) and name not in NOUNS:
+                found.add((node.lineno, node.name))
+    return found
 
 
 def functions_over(tree: ast.Module, most: int) -> set[tuple[int, str]]:
@@ -85,6 +101,12 @@ def test_nobody_asks_what_kind_an_investigation_is() -> None:
     assert asked == [], "give the investigation a property or method that says what is needed here"
 
 
+def test_functions_of_the_core_say_what_they_do() -> None:
+    paths = [path for folder in CORE for path in sorted((SOURCES / folder).rglob("*.py"))]
+    named = [p for path in paths if "reading" not in path.parts for p in places(path, participles(parse(path)))]
+    assert named == [], "name a function by a verb and its object: count_cells, not counted"
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_files_and_functions_are_short(folder: str) -> None:
     long = []
@@ -97,9 +119,21 @@ def test_files_and_functions_are_short(folder: str) -> None:
     assert long == []
 
 
+def test_the_architecture_names_files_that_are_there() -> None:
+    words = re.findall(r"`([^`\s]+)`", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    named = [word for word in words if re.fullmatch(r"[\w/]+(/|\.py|\.json)", word) and "NAME" not in word]
+    files = [path for folder in (*FOLDERS, "docs") for path in (ROOT / folder).rglob("*.*")]
+    there = {path.relative_to(ROOT).as_posix() for path in files}
+    there |= {f"{parent}/" for path in there for parent in map(str, Path(path).parents)}
+    assert len(named) > 50
+    assert [word for word in named if not any(f"/{path}".endswith(f"/{word}") for path in there)] == []
+
+
 def test_these_checks_find_what_they_look_for() -> None:
-    code = 'def f(i):\n    "DIFF"\n    if isinstance(i, (int, Testing)) or i.metric == "DIFF":\n        return MEAN\n'
+    code = 'def f(i):\n    "DIFF"\n    if isinstance(i, (int, Testing)) or i.metric == "DIFF":\n        return m.MEAN\n'
     assert metrics_named(ast.parse(code)) == {(3, "DIFF"), (4, "MEAN")}
+    assert metrics_named(ast.parse("from fairtest.metrics.mean import MEAN")) == {(1, "MEAN")}
     assert kinds_asked(ast.parse(code)) == {(3, "Testing")}
+    assert participles(ast.parse("def _judged(): ...\n@property\ndef tested(): ...")) == {(1, "_judged")}
     assert functions_over(ast.parse(code), 2) == {(1, "f")}
     assert functions_over(ast.parse(code), 3) == set()

@@ -292,10 +292,12 @@ def test_every_answer_has_the_headers_of_a_careful_service(client: TestClient, s
         answer = client.get(path)
         assert answer.headers["x-content-type-options"] == "nosniff", path
         assert "no-" in answer.headers["cache-control"], path
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"], path
+        assert answer.headers["referrer-policy"] in {"no-referrer", "same-origin"}, path
         assert "strict-transport-security" not in answer.headers
         assert "server" not in answer.headers
     secure = TestClient(create_app(service), base_url="https://testserver")
-    assert secure.get("/healthz").headers["strict-transport-security"] == "max-age=31536000"
+    assert secure.get("/healthz").headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
 
 
 def test_the_route_of_what_is_answered_early_is_named(service: Service) -> None:

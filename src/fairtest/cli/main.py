@@ -14,6 +14,7 @@ from fairtest.cli.discover import discover
 from fairtest.cli.errors import EXITS, CarefulGroup
 from fairtest.cli.explain import explain
 from fairtest.cli.helping import traceback_option
+from fairtest.cli.ingest import ingest
 from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
 from fairtest.cli.keep import backup, key, migrate, restore, seal, verify
@@ -44,7 +45,7 @@ def cli() -> None:
 
 
 _AUDITS = (demo, inspect, test, discover, errors, init, status, explain, report, compare)
-_SERVICE = (serve, worker, signin, key, seal, migrate, verify, backup, restore)
+_SERVICE = (serve, worker, signin, key, seal, migrate, verify, backup, restore, ingest)
 for _command in (*_AUDITS, *_SERVICE, completion):
     cli.add_command(_command)
 

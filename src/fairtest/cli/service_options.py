@@ -33,7 +33,7 @@ STORE = section(
     ),
     Option(
         "--segments WHERE",
-        "'database' or a folder. Default: a folder with SQLite, the database with PostgreSQL.",
+        "'database', a folder or s3://BUCKET/PREFIX. Default: a folder with SQLite, the database with PostgreSQL.",
         default="",
         envvar="FAIRTEST_SEGMENTS",
     ),

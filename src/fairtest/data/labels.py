@@ -202,7 +202,7 @@ def _from_flags(columns: list[Column], n_rows: int) -> Labels:
 
 
 def _read_flags(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the rows of a column of 0 and 1 that have the label, and those of which it is not known."""
+    """Return the rows of a column of 0 and 1 that have the label, and the rows for which it is missing."""
     if isinstance(column, FlagColumn):
         return column.true_rows, column.missing_rows
     if column.is_number or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
@@ -271,7 +271,7 @@ def _by_label(
 
 
 def _leave_out_unknown(labels: Labels) -> Labels:
-    """Return the labels without the people of whom one of them is not known."""
+    """Return the labels without the people for whom one of them is missing."""
     if not labels.missing.size:
         return labels
     kept = np.ones(labels.n_rows, dtype=bool)

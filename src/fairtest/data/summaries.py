@@ -40,7 +40,7 @@ class Counts:
         return Counts(self.counts[at])
 
     def scale_people(self, by: FloatArray) -> Counts:
-        """Return each context as if it had so many times as many people."""
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         scaled: Any = self.counts * by[:, None, None, None]
         return Counts(scaled)
 
@@ -79,7 +79,7 @@ class Moments:
         return Moments(self.sums[at], self.order)
 
     def scale_people(self, by: FloatArray) -> Moments:
-        """Return each context as if it had so many times as many people."""
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         return Moments(self.sums * by[:, None, None], self.order)
 
     @property
@@ -135,7 +135,7 @@ class GroupMoments:
         return GroupMoments(self.sums[at], self.unit[at] if isinstance(self.unit, np.ndarray) else self.unit)
 
     def scale_people(self, by: FloatArray) -> GroupMoments:
-        """Return each context as if it had so many times as many people."""
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         return GroupMoments(self.sums * by[:, None, None, None], self.unit)
 
     @property
@@ -159,7 +159,7 @@ class GroupMoments:
 
 
 def _whole(sums: FloatArray) -> IntArray:
-    """Return sums of ones as whole numbers."""
+    """Return sums that count people as integers."""
     people: IntArray = np.rint(sums).astype(np.int64)
     return people
 

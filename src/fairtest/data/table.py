@@ -334,7 +334,7 @@ class RowReader(Protocol):
 
 
 def row_spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield where blocks of so many rows start and stop; the last may be shorter.
+    """Yield where blocks of a given number of rows start and stop; the last may be shorter.
 
     Examples
     --------

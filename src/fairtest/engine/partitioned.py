@@ -51,7 +51,8 @@ T = TypeVar("T")
 MOST_KINDS = 1 << 20
 """More kinds of people than this are not tallied."""
 FEW_CONTEXTS = 64
-"""So few contexts are counted as people, unless their kinds are known: that takes one pass too, of fewer columns."""
+"""Up to this many contexts are counted person by person, unless the kinds of people are known: it is one pass over the
+rows as well, and reads fewer columns."""
 
 
 class Runner(Protocol):
@@ -150,7 +151,7 @@ class PartitionedEngine:
         return numbers
 
     def columns_in(self, contexts: Sequence[Sequence[Condition]]) -> set[str]:
-        """Return the columns that contexts speak of, and find their axes, which a partition must know."""
+        """Return the columns of some contexts, and find their axes, which a partition must know."""
         columns = {condition.column for context in contexts for condition in context}
         self.axes(sorted(columns))
         return columns
@@ -294,7 +295,7 @@ class PartitionedEngine:
         return self._sizes[number]
 
     def _samples(self, number: int) -> list[slice]:
-        """Return who is looked at in each partition: every so many-th person of the whole set, from the first on."""
+        """Return who is looked at in each partition: every k-th person of the whole set, beginning with the first."""
         sizes = self._sizes_of(number)
         step = sample_step(sum(sizes))
         starts = [0, *accumulate(sizes)]

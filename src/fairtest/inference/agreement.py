@@ -142,7 +142,7 @@ def read_answers(test: Estimates, train: Estimates, level: float, *, signed: boo
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said of one hypothesis, and the interval that it amounts to (None where the link is not confirmed)."""
+    """What the test set says of one hypothesis, and the interval that it confirms (None where it confirms no link)."""
 
     said: Said
     interval: Interval | None

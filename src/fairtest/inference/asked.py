@@ -11,9 +11,10 @@ from fairtest.data.summaries import Counts
 from fairtest.inference.recentre import remote, test_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairtest.data.axes import Condition
+    from fairtest.data.neighbourhood import Neighbourhood
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
@@ -52,6 +53,8 @@ class Asked:
         the others.
     finer
         Where a number is conditioned on: the strata of the target, and how they become those shown.
+    neighbourhood
+        There too: what says who is near whom, which few hypotheses ask for.
     """
 
     question: Question
@@ -69,6 +72,7 @@ class Asked:
     named: bool = field(default=False, kw_only=True)
     population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
+    neighbourhood: Callable[[], Neighbourhood] | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:

@@ -124,7 +124,7 @@ def _find_rejected(adjust: Procedure, p: FloatArray, prior: Prior, level: float)
 
 
 def _without_support(i: int, expected: FloatArray, prior: Prior) -> tuple[FloatArray, Prior]:
-    """Return p-values and prior with nothing to speak for one hypothesis, on the test set or in its direction."""
+    """Return p-values and prior without any evidence for one hypothesis: its p-value is 1, and it has no direction."""
     p, direction = expected.copy(), prior.direction.copy()
     p[i], direction[i] = 1.0, 0.0
     return p, replace(prior, direction=direction)

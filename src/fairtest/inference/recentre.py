@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 REMOTE = 1e4
-"""Raw sums of squares so many times larger than the centred ones are taken again."""
+"""Sums are taken again where raw sums of squares are more than this many times the centred ones."""
 MOST_CENTRES = 16
 
 

@@ -21,6 +21,7 @@ from fairtest.inference.hypotheses import context_batch, count_hypotheses, strat
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.required import required_deviates
+from fairtest.inference.neighbours import confirm_among_neighbours
 from fairtest.inference.populations import test_populations
 from fairtest.progress import progress_of_step, silent
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
 STAGES = 5
-"""Into so many parts validation is divided for those who want to know how far it is."""
+"""How many steps of validation are reported as progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,7 @@ def validate(
         here = replace(here, correction=here.correction.for_family(null))
     prior = prior_of(family, here)
     draw_p_values(family, prior, here, drawing)
+    confirm_among_neighbours(family, prior, here)
     estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
     required = iter(_find_required(family, prior, here))
     validated, joint = [], settings.correction.joint
@@ -140,7 +142,7 @@ def validate(
 
 
 def _with_first(estimates: Estimates, first: Estimates) -> Estimates:
-    """Return estimates with others in the place of the first ones."""
+    """Return estimates whose first entries are replaced."""
     numbers, rest = {f.name for f in fields(Estimates)} - {"notes"}, slice(len(first.size), None)
     joined: dict[str, Any] = {
         name: np.concatenate((getattr(first, name), getattr(estimates, name)[rest])) for name in numbers

@@ -169,7 +169,7 @@ class Investigation(ABC):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against one row a person, all of them alike: in sentences, for the first lines of a report."""
+        """What suggests that rows are not one person each, of equal weight: in sentences, for the top of a report."""
         return self.suspicions.sentences(round(1 - self.source.conf, 15))
 
     def _roles(self) -> Roles:

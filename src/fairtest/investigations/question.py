@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.data.holdout import TRAIN
+from fairtest.data.neighbourhood import find_neighbourhood
 from fairtest.data.strata import finer_strata
 from fairtest.data.summaries import Target
 from fairtest.data.variables import RANK_BINS, Variable, rank_variable
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from fairtest.data.axes import Condition
     from fairtest.data.labels import Labels
+    from fairtest.data.neighbourhood import Neighbourhood
     from fairtest.data.source import DataSource
     from fairtest.data.strata import FinerStrata
     from fairtest.engine.contract import Engine
@@ -62,9 +65,9 @@ class Question:
     labels: ClassVar[Labels | None] = None
     """The outputs, where the question is about many of them (Discovery) …"""
     top_k: ClassVar[int] = 1
-    """… of which so many are kept in each context …"""
+    """… of which at most this many are kept in each context …"""
     min_people: ClassVar[int] = 0
-    """… and which so many people of the whole table must have."""
+    """… and the fewest people of the whole table who must have one."""
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -119,6 +122,13 @@ class Question:
         each = FINER_RANK_BINS**2 if target.summary is SummaryKind.RANKS else target.n_cells / target.n_strata
         most = min(MOST_FINER, int(MOST_CELLS / (contexts * each * prod(target.sum_shape))))
         return finer_strata(table, rows, self.strata, source.holdout.sizes[1], most)
+
+    def neighbourhood(self, source: DataSource) -> Callable[[], Neighbourhood] | None:
+        """Return what says where people are on explanatory numbers, once it is asked; None without numbers."""
+        strata = self.strata
+        if strata is None or not any(part.thresholds for part in strata.parts):
+            return None
+        return cache(lambda: find_neighbourhood(source.table, strata))
 
     def _target(self, source: DataSource, summary: SummaryKind, order: int, bins: int = RANK_BINS) -> Target:
         protected, output = self.protected, self.output

@@ -32,7 +32,7 @@ OUTPUT = frozenset(
 )  # fmt: skip
 """What an application decides."""
 PERHAPS_OUTPUT = frozenset(["income", "score"])
-"""What an application may say of people, and may as well be told of them: an output where nothing else is."""
+"""What an application may decide about people or be given as input: an output only where no other column is."""
 OUTPUT_ALONE = frozenset(["class", "label", "output", "price", "response", "result", "target", "y"])
 """Words that say it only where they are the whole name."""
 PREDICTED = frozenset(["pred", "predicted", "prediction", "predictions", "said", "yhat"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.metrics.registry import Metric
     from fairtest.progress import Progress
+    from fairtest.statistics.neighbours import Neighbours
     from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import FloatArray, IntArray
 
@@ -73,6 +74,9 @@ class Batch:
         Where rows are not one person each: how many people they are of, and what they are worth.
     counted
         The summary before that, as the engine counts it.
+    near
+        Where a number is conditioned on: from the numbers of some hypotheses, in order, to the people of each, with
+        their places on that number.
     """
 
     metric: Metric
@@ -83,6 +87,7 @@ class Batch:
     progress: Progress = silent
     worth: Worth | None = None
     counted: Summary | None = None
+    near: Callable[[Sequence[int]], Iterator[Neighbours]] | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -106,7 +111,7 @@ class Batch:
             return float(self.metric.effect(people.protected, people.output, people.stratum))
 
     def rows(self, i: int) -> Rows:
-        """Return the people of a hypothesis in an order that does not hang on that of the data."""
+        """Return the people of a hypothesis in an order that does not depend on the order of the rows."""
         return next(self.each([i]))[1]
 
     def each(self, some: Iterable[int]) -> Iterator[tuple[int, Rows]]:
@@ -169,7 +174,7 @@ def _line_order(lines: IntArray) -> IntArray:
 
 
 def canonical_strata(tables: IntArray) -> IntArray:
-    """Return ``[stratum, output, protected]`` with the strata in an order that does not hang on their names."""
+    """Return ``[stratum, output, protected]`` with the strata in an order that does not depend on their names."""
     flat = tables.reshape(len(tables), -1)
     return np.asarray(tables[np.lexsort((*flat.T, -flat.sum(axis=1)))])
 

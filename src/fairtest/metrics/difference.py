@@ -75,7 +75,7 @@ def evidence(summary: Counts) -> Evidence:
 
 
 def least_p(summary: Counts, growth: float) -> FloatArray:
-    """Return the probability of the most extreme table with these margins, in a set so many times as large.
+    """Return the probability of the most extreme table with these margins, in a set ``growth`` times as large.
 
     Of one stratum only: the chance that chance alone puts all favourable outputs, or as many as it can, in one group.
 

@@ -106,7 +106,7 @@ def _groups(batch: Batch) -> TwoGroups:
 
 
 def _known_shape(batch: Batch) -> FloatArray:
-    """Return what the whole batch knows of the shape of the numbers: a part of it must be told the same."""
+    """Return what is known of the shape of the numbers from the whole batch; parts of it use the same."""
     if "shape" not in batch.memo:
         batch.memo["shape"] = (shape_of_largest(_groups(batch)),)
     return batch.memo["shape"][0]

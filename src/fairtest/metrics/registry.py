@@ -111,7 +111,7 @@ class Metric:
         return float((self.row_effect or self.effect)(protected, output, stratum))
 
     def procedure_for(self, *, strata: int, resampling: bool = False) -> Procedure:
-        """Return how hypotheses with so many strata are tested; ``resampling`` asks for the generic procedure."""
+        """Return how hypotheses with this number of strata are tested; ``resampling``: by the generic procedure."""
         if resampling:
             return RESAMPLING
         return self.procedure if strata == 1 or self.conditional is None else self.conditional

@@ -92,6 +92,7 @@ def pose_question(
         rare=found.rare,
         named=named,
         finer=finer,
+        neighbourhood=question.neighbourhood(source),
     )
 
 

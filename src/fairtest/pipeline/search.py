@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 KEPT = 4
-"""One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
+"""One part in this many of the memory keeps encoded columns from one pass over the rows to the next."""
 EACH_ROW = 4096
 """How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
@@ -56,11 +56,11 @@ def make_engine(source: DataSource) -> Engine:
     if source.engine == "memory":
         return MemoryEngine(source.table, source.holdout, source.design)
     runner: Runner
-    rows, leave_out_barred = max(source.memory // EACH_ROW, 1), source.memory // KEPT
+    rows, kept = max(source.memory // EACH_ROW, 1), source.memory // KEPT
     if source.cluster is not None:
-        runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), leave_out_barred)
+        runner = OnCluster(source.cluster, partitions_to_send(source.table, source.memory, rows), kept)
     else:
-        runner = Here(partitions_of(source.table, source.memory, rows), leave_out_barred)
+        runner = Here(partitions_of(source.table, source.memory, rows), kept)
     return PartitionedEngine(source.table, source.holdout, runner, source.design)
 
 
@@ -71,6 +71,8 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if not settings.plan.max_depth:
+        question = without(question, frozenset(question.contextual))
     if question.labels is not None:
         return label_searcher(source, question, settings, progress).find(question.top_k)
     if not source.split:

@@ -43,9 +43,9 @@ WIDE = 5000
 LEAST_LINK = 0.5
 """… by this many standard deviations."""
 COARSE = 7
-"""So many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
+"""How many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
 FEWEST_OUTSIDE = 20
-"""A context is compared with the rest of a larger one only if that has so many people."""
+"""A context is compared with the rest of a larger one only if that rest has at least this many people."""
 SAME = 0.05
 """A context that lacks no more than this part of a larger one's people says nothing else.
 

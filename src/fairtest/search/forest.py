@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairtest.search.tree import Choice, LookedAt, Node, Scorer
 
 SHARE = 3
-"""A node chooses among one of so many attributes, unless the user says otherwise."""
+"""A node chooses among one in this many attributes, unless the user says otherwise."""
 
 
 def per_node(attributes: int, wanted: int | None = None) -> int:

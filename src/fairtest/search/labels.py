@@ -42,24 +42,24 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 SPEAK = 3
-"""So many of its strongest labels make the score of a context, whatever ``top_k`` is."""
+"""How many of its strongest labels make the score of a context, whatever ``top_k`` is."""
 LEVEL = 0.05
 MANY_OUTPUTS = Reach(depth=2, fine_depth=1, numbers=200_000_000)
 """Conjunctions of more predicates come from the tree."""
 MOST_CELLS = 1 << 22
 """The most numbers that the table of some labels, over all conjunctions of the same attributes, may hold."""
 MOST_CONTEXTS = 100
-"""In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
+"""In how many contexts besides the whole population labels are tested: those in which one stands out most."""
 MOST_TREE = 500
-"""Where the nodes of trees are taken as they are, labels are tested in so many at most."""
+"""Where all nodes of the trees are taken, labels are tested in at most this many of them."""
 MOST_AHEAD = 1 << 20
 """About how many numbers of contexts to come are counted together."""
 SCREEN = 1.0
-"""A label is looked at further in a context if its own association is so many standard deviations from none."""
+"""A label is looked at further in a context if its own association is this many standard deviations from none."""
 MOST_COEFFICIENTS = 200
-"""At most so many coefficients are estimated together …"""
+"""At most this many coefficients are estimated together …"""
 PEOPLE_EACH = 10
-"""… and no more than one for so many people of the smallest group: beyond, estimates are mostly noise (Peduzzi et al.,
+"""… and no more than one for this many people of the smallest group: beyond, they are mostly noise (Peduzzi et al.,
 "A simulation study of the number of events per variable in logistic regression analysis", 1996)."""
 MOST_STRATA = 200
 """With more strata than this they get no intercepts of their own in the regression."""

@@ -12,6 +12,7 @@ from fairtest.exceptions import InputError, setting
 from fairtest.metrics.evidence import MOST
 from fairtest.model.context import Context
 from fairtest.model.found import Found, FoundUnweighed
+from fairtest.numbers import per_cent
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of
 from fairtest.search.exhaustive import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from fairtest.progress import Progress
     from fairtest.search.exhaustive import Candidates, ItemAxis, Reach
     from fairtest.search.scoring import Outputs
-    from fairtest.types import FloatArray
+    from fairtest.types import BoolArray, FloatArray
 
 Key: TypeAlias = tuple[int, ...]
 """A context by the numbers of its predicates."""
@@ -48,6 +49,8 @@ GROWN = ("tree", "forest")
 """The searches whose nodes are taken as they are; the others evaluate every conjunction of a few predicates."""
 MOST_FIXED = 5000
 """The most contexts that are tested on everybody at once."""
+NEARLY_EVERYBODY = 0.98
+"""A context with such a share of the people is no context."""
 MOST_ROWS = 1 << 23
 """The most rows that the nodes of trees which grow together may have; at least one tree grows at a time."""
 
@@ -148,7 +151,35 @@ class Searcher:
         guided = frozenset(() if tree is None else tree.contexts)
         weights, signs = weights_and_signs(evidence, z, self.strength.metric)
         notes = (*notes, *(() if tree is None else tree.notes))
-        return Found(contexts, looked_at, weights, signs, guided=guided, notes=notes)
+        found = Found(contexts, looked_at, weights, signs, guided=guided, notes=notes)
+        return self._without_nearly_everybody(found)
+
+    def _without_nearly_everybody(self, found: Found) -> Found:
+        """Return contexts without those that nearly everybody is in: they say again what the population says."""
+        far = self._are_nearly_everybody(found.contexts)
+        if not far.any():
+            return found
+        at = np.flatnonzero(~far)
+        kept = found.take(at)
+        notes = (*found.notes, note_nearly_everybody(int(far.sum())))
+        return replace(kept, notes=notes, strongest=found.strongest, rare=found.rare)
+
+    def _are_nearly_everybody(self, contexts: Sequence[Context]) -> BoolArray:
+        """Whether each context has nearly all people of the training set; all its predicates must have them, too."""
+        total = self._count_people([Context()])[0]
+        singles = list(dict.fromkeys(p for context in contexts for p in context.predicates))
+        people = self._count_people([Context((p,)) for p in singles])
+        common = {p for p, n in zip(singles, people.tolist(), strict=True) if n >= NEARLY_EVERYBODY * total}
+        at = [i for i, c in enumerate(contexts) if len(c) and common.issuperset(c.predicates)]
+        far = np.zeros(len(contexts), dtype=bool)
+        far[at] = self._count_people([contexts[i] for i in at]) >= NEARLY_EVERYBODY * total
+        return far
+
+    def _count_people(self, contexts: Sequence[Context]) -> FloatArray:
+        """Return how many people of the training set are in each context, as far as their output is known."""
+        engine = self._outputs[0].engine
+        sums = engine.tables(TRAIN, conditions_of(contexts, self._axis), self._target)
+        return np.asarray(self.strength.sizes(sums, self._target), dtype=float)
 
     def conjunctions(self, progress: Progress) -> tuple[Candidates, int, tuple[str, ...]]:
         """Return every conjunction of a few predicates, of how many, and a word if longer ones are too many."""
@@ -237,8 +268,24 @@ def around_of(key: Key) -> list[Key]:
     return [key[:i] + key[i + 1 :] for i in range(len(key))]
 
 
+def note_nearly_everybody(number: int) -> str:
+    """Return a word about groups that nearly everybody is in.
+
+    Examples
+    --------
+    >>> note_nearly_everybody(1)
+    '1 group was not tested because nearly everybody (98 % or more) is in it: what holds there is what holds overall.'
+    """
+    who = "1 group was" if number == 1 else f"{number:,} groups were"
+    them = "it" if number == 1 else "them"
+    return (
+        f"{who} not tested because nearly everybody ({per_cent(NEARLY_EVERYBODY)} or more) is in {them}: "
+        "what holds there is what holds overall."
+    )
+
+
 def note_cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
-    """Return a word about conjunctions that were not looked at because there are too many of them.
+    """Return a note about conjunctions that were not looked at because there are too many of them.
 
     Examples
     --------

@@ -106,7 +106,7 @@ class LookedAt:
     _known: set[tuple[Context, str]] = field(default_factory=set)
 
     def add(self, node: Node, axis: Axis, candidates: int) -> None:
-        """Note that so many parts of a node along an axis were evaluated."""
+        """Count the parts of a node that were evaluated along an axis."""
         if node.columns is not None:
             key = (node.context, axis.column)
             if key in self._known:
@@ -174,7 +174,7 @@ def grow_trees(
 def _strongest(
     nodes: list[tuple[int, int]], trees: Sequence[Sequence[Node]], widest: int | None
 ) -> list[tuple[int, int]]:
-    """Return the nodes that are cut further: of each tree the strongest so many, in the order they came in."""
+    """Return the nodes that are cut further: the ``widest`` strongest of each tree, in the order they came in."""
     if widest is None or len(nodes) <= widest:
         return nodes
     kept: set[tuple[int, int]] = set()
@@ -253,7 +253,7 @@ def merge_trees(trees: Sequence[Sequence[Node]], looked_at: LookedAt) -> Found:
 
 
 def _note_left_whole(uncut: int) -> tuple[str, ...]:
-    """Return a word about populations that were not cut further because there were too many."""
+    """Return a note about populations that were not cut further because there were too many."""
     if not uncut:
         return ()
     return (

@@ -12,7 +12,7 @@
      ├── TooManyRequests    the key sends more than it may: come back later
      ├── TooLarge           more bytes, records or columns than a request may have
      ├── Unsupported        a format that is not understood here
-     └── StoreUnavailable   not now: try again; nothing was stored
+     └── StoreUnavailable   not now: try again
           └── Overloaded    too much at once
 """
 
@@ -95,9 +95,9 @@ class KeyReused(ServiceError):  # noqa: N818
 
 
 class StoreUnavailable(ServiceError):  # noqa: N818
-    """Not now: nothing was stored, and the same request may succeed later."""
+    """Not now: send the same request again later; with its Idempotency-Key a batch is stored once however often."""
 
-    status, kind, title = 503, "unavailable", "Not now; nothing was stored"
+    status, kind, title = 503, "unavailable", "Not now; send it again"
     retry_after = 2
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from fairtest.service.settings import Settings
+    from fairtest.service.work.watching import HeldWatch
 
 SECRET_FILE = "secret.key"
 LOOK_EVERY = 2.0
@@ -60,6 +61,7 @@ class Service:
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()
+        self.held_watches: dict[str, HeldWatch] = {}
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 
     @property
@@ -88,7 +90,7 @@ class Service:
             & (batch.c.stream == batch_body.c.stream)
             & (batch.c.seq == batch_body.c.seq),
         )
-        with self.database.reading() as connection:
+        with self.database.reading_soon() as connection:
             return int(connection.scalar(select(func.coalesce(func.sum(batch.c.bytes), 0)).select_from(both)) or 0)
 
     def close(self) -> None:
@@ -105,7 +107,7 @@ class Service:
 
     def _check_secret(self) -> None:
         """Raise if the database belongs to another secret: hashes of people would not be found again."""
-        with self.database.writing() as connection:
+        with self.database.writing_soon() as connection:
             name = "secret-fingerprint"
             stored = connection.scalar(select(service.c.value).where(service.c.name == name))
             if stored is None:

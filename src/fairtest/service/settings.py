@@ -22,7 +22,8 @@ class Settings:
     database
         ``sqlite:///FILE`` or ``postgresql://USER@HOST/NAME``; empty for a SQLite file in the folder.
     segments
-        ``"database"``, or a folder; empty for a folder with SQLite and the database with PostgreSQL.
+        ``"database"``, a folder, or ``s3://BUCKET/PREFIX``; empty for a folder with SQLite and the
+        database with PostgreSQL.
     unsealed_most
         Bytes of batches that may wait to be sealed before no more are taken.
     disk_least
@@ -53,7 +54,7 @@ class Settings:
 
     @property
     def segments_at(self) -> str:
-        """``"database"`` or the path of a folder."""
+        """``"database"``, the path of a folder, or the address of a bucket."""
         if self.segments:
             return self.segments
         return str(self.data / "segments") if self.database_url.startswith("sqlite") else "database"

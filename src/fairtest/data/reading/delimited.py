@@ -168,7 +168,25 @@ def read_header(data: bytes, delimiter: str | None, where: str) -> list[str]:
         names = []
     if not names or any(ord(c) < 32 and c not in "\t\r\n" for name in names for c in name):
         raise InputError(f"{where} is not a table: its first line must name the columns. Is it a CSV or Parquet file?")
-    return names
+    return number_repeats(names)
+
+
+def number_repeats(names: list[str]) -> list[str]:
+    """Return names of columns with a number behind those that were there before, as pandas and R read such files.
+
+    Examples
+    --------
+    >>> number_repeats(["score", "age", "score", "score"])
+    ['score', 'age', 'score.1', 'score.2']
+    """
+    found: list[str] = []
+    for name in names:
+        number, free = 0, name
+        while name.strip() and free in found:
+            number += 1
+            free = f"{name}.{number}"
+        found.append(free)
+    return found
 
 
 def check_no_nulls(data: bytes, where: str) -> None:

@@ -231,7 +231,7 @@ class LabelAxis:
 
 
 def _read_people(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArray[Any], NDArray[np.bool_]]:
-    """Return the stratum and the protected attribute of every row, and who has both and is known by their labels."""
+    """Return the stratum and the protected attribute of every row, and which rows have both and known labels."""
     stratum = np.zeros(table.n_rows, np.int32) if target.strata is None else target.strata.codes(table)
     number = target.summary is SummaryKind.MOMENTS
     seen = target.protected.values(table) if number else target.protected.codes(table)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TASKS_EACH = 2
 """Into how many tasks the partitions are grouped for each thread of the cluster: none waits long for another."""
 FEW = 16
-"""The sums of more tasks than this are added on the cluster, so many at a time, and not here."""
+"""The sums of more tasks than this are added on the cluster, this many at a time, and not here."""
 RETRIES = 3
 PATIENCE = 60.0
 """For how many seconds a cluster may be without any worker."""

@@ -94,7 +94,7 @@ class Postman:
     def _load(self, lease: Lease) -> tuple[Letter, Destination]:
         from fairtest.service.store.destinations import load_destination
 
-        with self._service.database.reading() as connection:
+        with self._service.database.reading_soon() as connection:
             row = connection.execute(
                 select(event).where(event.c.project == lease.project, event.c.id == lease.row["event"])
             ).one()
@@ -110,7 +110,7 @@ class Postman:
             subject, text = write_letter(letter.kind, letter.created, letter.body, settings.public_url)
             return send_mail(settings.mail, write_mail(settings.mail, to.address, letter.id, subject, text), self._tls)
         body = write_json(letter.kind, letter.created, letter.body, settings.public_url)
-        with self._service.database.reading() as connection:
+        with self._service.database.reading_soon() as connection:
             moment = int(self._service.database.now(connection))
         keys = valid_secrets(self._service.secret, to.project, to.id, to.secret_version)
         headers = signature_headers(keys, letter.id, moment, body)
@@ -118,7 +118,7 @@ class Postman:
 
     def _note(self, lease: Lease, outcome: Outcome) -> None:
         """Write down what became of an attempt; where the lease was lost, somebody else will."""
-        with self._service.database.writing() as connection:
+        with self._service.database.writing_soon() as connection:
             now = self._service.database.now(connection)
             values: dict[str, Any] = {"lease_until": None, "worker": None, "reason": outcome.reason}
             if outcome.delivered:

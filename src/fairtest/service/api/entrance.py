@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("fairtest.requests")
 TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 BATCH = re.compile(r"/v1/(streams|monitors)/[^/]+/(records|truths)")
-HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
 """What every answer has unless it says something else of its own."""
-TLS_ONLY = (b"strict-transport-security", b"max-age=31536000")
+TLS_ONLY = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+QUIET = {"/healthz", "/readyz", "/metrics"}
+"""What machines ask for all day: logged only where the answer is no."""
 REFUSED_LINES = 5.0
 """Lines a second that are logged about requests of one address that were refused: nobody fills the disk with them."""
 
@@ -61,8 +68,8 @@ class Entrance:
         is_batch = scope["method"] == "POST" and BATCH.fullmatch(scope["path"]) is not None
         if is_batch:
             self._meters.note_batch(status, seconds)
-            if status < 400:
-                return
+        if status < 400 and (is_batch or scope["path"] in QUIET):
+            return
         address = cut_address((scope.get("client") or ("",))[0])
         if 400 <= status < 500 and self._lines.take(address):
             return

@@ -20,12 +20,13 @@ from fairtest.service.errors import BatchRejected, Overloaded, StoreUnavailable,
 from fairtest.service.ingest.reading import LARGEST_BODY, Sent, check_key, read_batch
 from fairtest.service.store.log import StreamChanged
 from fairtest.service.store.monitors import find_monitor
+from fairtest.service.store.sealing import stage_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from fairtest.service.service import Service
-    from fairtest.service.store.log import Receipt
+    from fairtest.service.store.log import Append, Receipt
     from fairtest.service.store.tenant import Tenant
 
 AT_ONCE = 256 << 20
@@ -118,10 +119,11 @@ class Intake:
         if known is not None and len(sent.body) <= SMALL and not sent.encoding:
             append = read_batch(sent, known, tenant.who)
         else:
-            append = await to_thread.run_sync(
-                lambda: read_batch(sent, self.cache.stream(tenant, stream), tenant.who), limiter=self.readers
-            )
+            append = await to_thread.run_sync(self._prepare, tenant, stream, sent, limiter=self.readers)
         return await writer.submit_from_loop(append)
+
+    def _prepare(self, tenant: Tenant, stream: str, sent: Sent) -> Append:
+        return stage_body(self.service, read_batch(sent, self.cache.stream(tenant, stream), tenant.who))
 
 
 class InFront:

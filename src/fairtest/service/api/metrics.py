@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request, Response
 
 from fairtest.service.api.access import TheService, authenticate
+from fairtest.service.guard.loopback import is_loopback
 from fairtest.service.operate.metrics import Meters
-from fairtest.service.operate.starting import is_loopback
 
 router = APIRouter(tags=["health"])
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"

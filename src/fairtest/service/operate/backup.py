@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import sqlite3
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from sqlalchemy import MetaData, Table, select
 from fairtest.exceptions import InputError
 from fairtest.service.operate.archive import ArchiveWriter
 from fairtest.service.store import trail
-from fairtest.service.store.database import WAIT, Database
+from fairtest.service.store.database import WAIT, Database, sqlite_driver
 from fairtest.service.store.migrate import VERSION_TABLE, current_revision
 from fairtest.version import __version__
 
@@ -89,7 +88,7 @@ def snapshot_of(database: Database, folder: Path) -> Iterator[Connection]:
         return
     with tempfile.TemporaryDirectory(dir=folder, prefix=".fairtest-backup-") as beside:
         copy = Path(beside) / "copy.sqlite"
-        source = sqlite3.connect(str(database.url.database), timeout=WAIT, isolation_level=None)
+        source = sqlite_driver().connect(str(database.url.database), timeout=WAIT, isolation_level=None)
         try:
             source.execute("VACUUM INTO ?", (str(copy),))
         finally:

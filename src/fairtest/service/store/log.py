@@ -8,15 +8,17 @@ declares what the records were checked against.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select, update
 
 from fairtest.service.errors import KeyReused, NotFound, ServiceError, Unauthorized
 from fairtest.service.pausing import pause
+from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.projects import valid_keys
-from fairtest.service.store.tables import batch, batch_body, stream
+from fairtest.service.store.tables import batch, batch_body, segment, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +42,8 @@ class Append:
         The version of the stream whose columns the records were checked against.
     writer_key
         The id of the key that sent it; None for a command on the machine itself.
+    place
+        Where the body lasts already, if that is not to be the database: then only a row that names it is stored.
     """
 
     project: str
@@ -52,6 +56,7 @@ class Append:
     body: bytes
     checked_against: int
     writer_key: str | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ FIND_KEYS = select(
     batch.c.stream == bindparam("of_stream"),
     batch.c.key.in_(bindparam("keys", expanding=True)),
 )  # fmt: skip
-ADD_BATCHES, ADD_BODIES = insert(batch), insert(batch_body)
+ADD_BATCHES, ADD_BODIES, ADD_SEGMENT = insert(batch), insert(batch_body), insert(segment)
+BODY = "body"
+"""The kind of a segment that is one batch as it came, until it is sealed with others."""
 
 
 class StreamChanged(ServiceError):  # noqa: N818 - nothing is wrong: the batch is checked again
@@ -98,7 +105,7 @@ def append_group(database: Database, group: Sequence[Append]) -> list[Receipt | 
     by_stream: dict[tuple[str, str], list[int]] = {}
     for place, each in enumerate(group):
         by_stream.setdefault((each.project, each.stream), []).append(place)
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         valid = valid_keys(connection, {a.writer_key for a in group if a.writer_key is not None}, now)
         for owner, places in sorted(by_stream.items()):  # one order for all writers: no deadlocks
@@ -170,7 +177,20 @@ def _write(connection: Connection, owner: tuple[str, str], new: Sequence[tuple[A
         for each, receipt in new
     ]
     connection.execute(ADD_BATCHES, rows)
-    connection.execute(ADD_BODIES, [{**place, "seq": r.seq, "body": each.body} for each, r in new])
+    if small := [{**place, "seq": r.seq, "body": each.body} for each, r in new if each.place is None]:
+        connection.execute(ADD_BODIES, small)
+    for each, receipt in new:
+        if each.place is not None:
+            connection.execute(ADD_SEGMENT, {**place, **_name_body(each, receipt), "place": each.place})
+
+
+def _name_body(each: Append, receipt: Receipt) -> dict[str, Any]:
+    """Return what the manifest says of a body that is outside of the database until it is sealed."""
+    return {
+        "id": make_id("seg"), "kind": BODY, "lo": receipt.seq - 1, "hi": receipt.seq, "rows": each.rows,
+        "bytes": len(each.body), "sha256": hashlib.sha256(each.body).hexdigest(),
+        "columns_version": each.checked_against, "created": receipt.received,
+    }  # fmt: skip
 
 
 def find_receipt(connection: Connection, project: str, stream_name: str, key: str) -> Receipt:

@@ -73,7 +73,7 @@ def list_projects(database: Database, after: str | None, limit: int) -> list[Pro
 
 def find_project(database: Database, name: str) -> Project:
     """Return a project."""
-    with database.reading() as connection:
+    with database.reading_soon() as connection:
         found = connection.execute(select(project.c.name, project.c.created).where(project.c.name == name)).first()
     if found is None:
         raise NotFound(f"There is no project {name!r}.")
@@ -161,13 +161,13 @@ def find_key(database: Database, text: str) -> StoredKey | None:
     key_id = id_of_key(text)
     if key_id is None:
         return None
-    with database.reading() as connection:
+    with database.reading_soon() as connection:
         now = database.now(connection)
         row = connection.execute(select(key).where(key.c.id == key_id, _valid(now))).first()
     if row is None or not hmac.compare_digest(row.digest, digest_of(text)):
         return None
     if row.last_used is None or now - row.last_used > USED_AT_MOST_EVERY:
-        with database.writing() as connection:
+        with database.writing_soon() as connection:
             connection.execute(update(key).where(key.c.id == key_id).values(last_used=now))
     return _stored(row)
 

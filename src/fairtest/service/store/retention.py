@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select, update
 
 from fairtest.service.store import trail
+from fairtest.service.store.log import BODY
 from fairtest.service.store.tables import audit, batch, segment, stream
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _old_segments(now: float) -> Select[tuple[str, str, str, str, int]]:
         .select_from(segment.join(stream, of_stream))
         .where(
             segment.c.replaced.is_(None),
+            segment.c.kind != BODY,  # not sealed yet: it goes with the segment that it becomes part of
             stream.c.retention_days.is_not(None),
             newest.scalar_subquery() < now - DAY * stream.c.retention_days,
         )

@@ -35,7 +35,7 @@ def plan_jobs(service: Service) -> int:
     }
     if not any(wanted.values()):
         return 0
-    with service.database.writing() as connection:
+    with service.database.writing_soon() as connection:
         now = service.database.now(connection)
         rows = [
             {
@@ -59,7 +59,7 @@ def streams_to_seal(service: Service, after: float = SEAL_AFTER) -> list[tuple[s
         .where(batch.c.seq > stream.c.sealed)
         .group_by(stream.c.project, stream.c.name)
     )
-    with service.database.reading() as connection:
+    with service.database.reading_soon() as connection:
         now = service.database.now(connection)
         return [
             (project, name)
@@ -76,10 +76,10 @@ def do_job(service: Service) -> bool:
     try:
         finished = _do(service, lease)
     except Exception as error:
-        with service.database.writing() as connection:
+        with service.database.writing_soon() as connection:
             put_off(connection, service.database.now(connection), lease, f"{type(error).__name__}: {error}")
         raise
-    with service.database.writing() as connection:
+    with service.database.writing_soon() as connection:
         if finished:
             mine = (job.c.project == lease.project) & (job.c.id == lease.id) & (job.c.token == lease.token)
             connection.execute(delete(job).where(mine))

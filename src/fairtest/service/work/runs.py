@@ -69,6 +69,7 @@ def compute(service: Service, lease: Lease) -> dict[str, Any] | None:
     knows = to_text(service.settings, Listening())
     row = lease.row
     given = {"knows": knows, "project": lease.project, "monitor": row["monitor"], "version": row["version"]}
+    given["explain_by"] = json.loads(row["detail"] or "{}").get("explain_by", [])
     with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(
             [sys.executable, "-m", "fairtest.service.work.audit"],
@@ -128,7 +129,7 @@ def _wait(service: Service, lease: Lease, child: subprocess.Popen[str]) -> bool:
 
 def _fail(service: Service, lease: Lease, reason: str) -> None:
     """Put a run off, or end it after the last attempt with an event that tells of it."""
-    with service.database.writing() as connection:
+    with service.database.writing_soon() as connection:
         now = service.database.now(connection)
         if put_off(connection, now, lease, reason):
             sentence = f"A run failed after {lease.attempts} attempts; nothing was spent. {reason}"
