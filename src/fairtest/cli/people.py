@@ -66,13 +66,13 @@ class People:
 
     def read(self, source_options: Mapping[str, Any], progress: StageProgress | None = None) -> ft.DataSource:
         """Return the source, in a workspace if there is one."""
-        from fairtest.data.registry import said_elsewhere  # loads the library
+        from fairtest.data.registry import leave_warning_to_caller  # loads the library
 
         self._source_options = source_options
         if self._folder is not None and is_workspace(self._folder):
             self._source = self._read_in_workspace(self._folder, source_options)
         else:
-            with said_elsewhere():
+            with leave_warning_to_caller():
                 self._say_if_large(source_options)
                 self._source = ft.DataSource(self._data, progress=progress, **source_options)
             warn_if_audited(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)

@@ -31,7 +31,8 @@ MOST_LOOKED_AT = 2_000_000
 FEWEST_KNOWN, COPY = 20, 0.9995
 """The fewest people by which columns are judged, and the correlation from which on two numbers are the same."""
 PURE, MIXED = 0.995, 0.9
-"""A column gives an attribute away if so many people have the usual value of theirs, and fewer without it."""
+"""A column gives an attribute away if at least PURE of the people have the attribute's commonest value among those with
+their value of the column, and at most MIXED have the commonest value of all."""
 
 
 def useless_columns(source: DataSource, roles: Iterable[tuple[str, Variable]], taken: Iterable[str]) -> dict[str, str]:

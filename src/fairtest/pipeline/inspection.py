@@ -55,7 +55,7 @@ def inspect(
     'fairtest test DATA -p sex -o hired --event hired=1'
     """
     said = _said_of_rows(data, how)
-    table = data.table if isinstance(data, DataSource) else _read(data, **how)
+    table = data.table if isinstance(data, DataSource) else _read_columns(data, **how)
     people = _count_people(table, {role: column for column, role in said.items()})
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
     roles |= {column: Suggestion("left out", f"says what rows are: {role}") for column, role in said.items()}
@@ -65,7 +65,7 @@ def inspect(
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
-    columns = tuple(_inspected(column, roles[column.name]) for column in table.columns.values())
+    columns = tuple(_inspect_column(column, roles[column.name]) for column in table.columns.values())
     path = data if isinstance(data, str) else "DATA"
     return Inspection(
         table.name,
@@ -96,7 +96,7 @@ def _count_people(table: Table, said: Mapping[str, str]) -> int:
     return table.n_rows if design is None else design.n_people
 
 
-def _read(data: Any, engine: str = AUTO, memory: str | int | None = None, **how: Any) -> Table:
+def _read_columns(data: Any, engine: str = AUTO, memory: str | int | None = None, **how: Any) -> Table:
     """Return the columns of data; those of files larger than memory are described, and stay where they are."""
     if engine == AUTO:
         engine = choose_engine(data, memory)
@@ -129,7 +129,7 @@ def _suspicions(table: Table, roles: Mapping[str, Suggestion], declared: Declare
     return Suspicions(table, Roles(named["protected"], given, frozenset(), compared), declared)
 
 
-def _inspected(column: Column, suggestion: Suggestion) -> InspectedColumn:
+def _inspect_column(column: Column, suggestion: Suggestion) -> InspectedColumn:
     if column.sets is not None:
         distinct = len(column.sets.items)
     elif column.values is not None:
