@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
+.PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
 .PHONY: commands clean adversary holds stories verdicts people groups lives service-crash ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
@@ -19,6 +19,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 demo: $(VENV)/.installed ## the main job on data it makes itself
 	$(BIN)/fairtest demo --out demo-report
+
+serve: $(VENV)/.installed ## the monitoring service with a made-up application that goes on deciding; make serve AGAIN=1 begins again
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[service]'
+	$(BIN)/python -m examples.service $(if $(AGAIN),--again) $(if $(PORT),--port $(PORT))
 
 FOLDERS = $(if $(DATA),--data $(DATA)) $(if $(MOVIES),--movies $(MOVIES))
 
@@ -121,4 +125,4 @@ ingest: $(VENV)/.installed-dev ## how fast the service takes records, beside a b
 	$(BIN)/python -m benchmarks.ingest --seconds $(or $(SECONDS),60)
 
 clean:
-	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build
+	rm -rf $(VENV) .venv-bench demo-report demo-service example-report docs/_build

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from fairtest.service.settings import Settings
+    from fairtest.service.work.watching import HeldWatch
 
 SECRET_FILE = "secret.key"
 LOOK_EVERY = 2.0
@@ -60,6 +61,7 @@ class Service:
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()
+        self.held_watches: dict[str, HeldWatch] = {}
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from fairtest.service.api import alerts, deletions, health, metrics, monitors, projects, records, runs, streams
+from fairtest.service.api import alerts, deletions, health, metrics, monitors, projects, records, runs, streams, watches
 from fairtest.service.api.entrance import Entrance
 from fairtest.service.api.intake import InFront, Intake
 from fairtest.service.api.problems import add_handlers, documented
@@ -23,6 +23,7 @@ VERSIONED = (
     records.router,
     deletions.router,
     monitors.router,
+    watches.router,
     runs.router,
     alerts.router,
 )

@@ -10,37 +10,33 @@ import json
 import os
 import sys
 import threading
-import traceback
 import warnings
 from dataclasses import asdict
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import series_weight
 from fairtest.data.source import DataSource
-from fairtest.exceptions import FairTestError
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
 from fairtest.pipeline.periodic import put_under_budget, run_question
 from fairtest.service.operate.starting import from_text
 from fairtest.service.service import Service
+from fairtest.service.store.findings import fingerprint as fingerprint_of
+from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
 from fairtest.service.store.streams import load_stream
-from fairtest.service.store.tables import finding
+from fairtest.service.work.errors import describe_error
 from fairtest.service.work.people import SLOT, choose_people, with_slots
+from fairtest.service.work.question import given, protected_of, seen_columns
 from fairtest.workspace.budget import pack_report
-from fairtest.workspace.codec import pack, unpack
+from fairtest.workspace.codec import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
-
     from fairtest.investigations.base import Investigation
-    from fairtest.model.context import Context
     from fairtest.model.results import Results
     from fairtest.service.settings import Settings
     from fairtest.service.store.monitors import Monitor
@@ -55,8 +51,16 @@ TRAINING, TESTING = ("max_depth", "min_size"), ("tolerance", "correction")
 YEAR = 365.0 * 86400.0
 
 
-def audit(service: Service, project: str, monitor_id: str, version: int) -> dict[str, Any]:
-    """Return what the next run of a monitor answers, or how many people are missing for it."""
+def audit(
+    service: Service, project: str, monitor_id: str, version: int, explain_by: list[str] | None = None
+) -> dict[str, Any]:
+    """Return what the next run of a monitor answers, or how many people are missing for it.
+
+    Parameters
+    ----------
+    explain_by
+        Attributes that may explain what was found: people are compared who have the same.
+    """
     with service.database.reading() as connection:
         now = service.database.now(connection)
         monitor = load_monitor(connection, project, monitor_id, version)
@@ -71,8 +75,7 @@ def audit(service: Service, project: str, monitor_id: str, version: int) -> dict
     detail = {
         "set": chosen.before + 1, "weight": weight, "level": level, "over": rate["over"], "left": rate["level"] * left,
         "train": chosen.train.height, "test": chosen.test.height, "waiting_for_truth": chosen.waiting,
-        "without_truth": chosen.overdue, "sample": sample,
-        "to_go": chosen.to_go,
+        "without_truth": chosen.overdue, "sample": sample, "to_go": chosen.to_go, "explain_by": explain_by or [],
     }  # fmt: skip
     if chosen.to_go:
         return {"skipped": True, "detail": detail}
@@ -89,20 +92,22 @@ def _answer(
 ) -> tuple[list[dict[str, str]], list[Measured]]:
     question = monitor.question
     train, test, several = with_slots(chosen.train, chosen.test)
-    roles = _given(question, ROLES)
-    if several:
-        roles["explanatory"] = [*roles.get("explanatory", ()), SLOT]
-    declared = _given(question, DECLARED)
-    columns = [name for name in _columns(service, monitor, train) if name not in question.get("leave_out", ())]
+    roles = given(question, ROLES)
+    by = tuple(name for name in detail["explain_by"] if name not in roles.get("explanatory", ()))
+    roles["explanatory"] = [*roles.get("explanatory", ()), *by, *([SLOT] if several else [])]
+    declared = given(question, DECLARED)
+    with service.database.reading() as connection:
+        declaration = load_stream(connection, monitor.project, monitor.stream).declaration
+        followed = followed_contexts(connection, monitor.project, monitor.id)
+    columns = [name for name in seen_columns(declaration, question) if name in train.columns]
     columns += [SLOT] if several else []
     source = DataSource.divided(
         train.select(columns), test.select(columns), level, question.get("seed", 0), name=monitor.name, **declared
     )
     budget = put_under_budget(source)
-    protected = [names if isinstance(names, str) else tuple(names) for names in question["protected"]]
-    investigation = KINDS[question["kind"]](source, protected, question["output"], **roles)
-    training, testing = (_given(question, names) for names in (TRAINING, TESTING))
-    followed = followed_contexts(service, monitor)
+    investigation = KINDS[question["kind"]](source, protected_of(question), question["output"], **roles)
+    investigation.explained_by = by
+    training, testing = (given(question, names) for names in (TRAINING, TESTING))
     results = run_question(investigation, training, testing, followed, _notes(detail))
     stored = [pack_report(answered, declared) for answered in budget.answers]
     reports = [
@@ -115,18 +120,6 @@ def _answer(
     return reports, list(_measures(results))
 
 
-def _given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: question[name] for name in names if question.get(name) is not None}
-
-
-def _columns(service: Service, monitor: Monitor, frame: pl.DataFrame) -> list[str]:
-    """Return the columns of the stream that an audit sees: no ids, and no moments."""
-    with service.database.reading() as connection:
-        declaration = load_stream(connection, monitor.project, monitor.stream).declaration
-    own = {declaration.record_id, declaration.person}
-    return [c.name for c in declaration.columns if c.name not in own and c.kind != "time" and c.name in frame.columns]
-
-
 def _level_note(detail: dict[str, Any]) -> str:
     over = "its life" if detail["over"] == "life" else "the year"
     return (
@@ -137,8 +130,14 @@ def _level_note(detail: dict[str, Any]) -> str:
 
 
 def _notes(detail: dict[str, Any]) -> list[str]:
-    """Return what a report says of its people: their level, who was left out, and whether they are a sample."""
-    notes = [_level_note(detail)]
+    """Return what a report says of its people: what was asked, their level, who was left out, if they are a sample."""
+    notes = []
+    if detail["explain_by"]:
+        names = ", ".join(detail["explain_by"])
+        notes.append(
+            f"This run was asked to explain what had been found: people are compared who have the same {names}."
+        )
+    notes.append(_level_note(detail))
     if left_out := detail["without_truth"]:
         what = "record was" if left_out == 1 else "records were"
         notes.append(
@@ -153,16 +152,6 @@ def _notes(detail: dict[str, Any]) -> list[str]:
     return notes
 
 
-def followed_contexts(service: Service, monitor: Monitor) -> list[Context]:
-    """Return the contexts of findings that are open, to be tested again."""
-    from sqlalchemy import select
-
-    own = (finding.c.project == monitor.project) & (finding.c.monitor == monitor.id) & (finding.c.state != "closed")
-    with service.database.reading() as connection:
-        bodies = connection.scalars(select(finding.c.body).where(own)).all()
-    return list({unpack(json.loads(body)["context"]): None for body in bodies})
-
-
 def _measures(results: Results) -> Iterator[Measured]:
     """Give the numbers of every context that is listed: those reported, and others that were tested."""
     for attribute in results.attributes:
@@ -170,7 +159,7 @@ def _measures(results: Results) -> Iterator[Measured]:
         seen = set()
         for each in (attribute.population, *attribute.findings, *attribute.labels):
             about = each.label or each.output
-            fingerprint = _fingerprint(each.protected, about, each.context)
+            fingerprint = fingerprint_of(each.protected, about, each.context)
             if fingerprint in seen:
                 continue
             seen.add(fingerprint)
@@ -182,7 +171,7 @@ def _measures(results: Results) -> Iterator[Measured]:
             verdict = "reported" if each.significant else "not confirmed"
             yield Measured(fingerprint, body, each.effect, low, high, each.size, each.p_value, verdict)
         for other in attribute.others:
-            fingerprint = _fingerprint(protected, output, other.context)
+            fingerprint = fingerprint_of(protected, output, other.context)
             if other.effect is None or fingerprint in seen:
                 continue
             low, high = other.interval if other.interval is not None else (None, None)
@@ -190,28 +179,15 @@ def _measures(results: Results) -> Iterator[Measured]:
             yield Measured(fingerprint, {}, other.effect, low, high, other.size, other.p_value, verdict)
 
 
-def _fingerprint(protected: str, output: str, context: Context) -> str:
-    predicates = sorted(map(str, context.predicates))
-    return sha256(json.dumps([protected, output, predicates]).encode()).hexdigest()
-
-
 def main() -> None:
     """Read what to do from standard input, and write what came out to standard output."""
-    given = json.loads(sys.stdin.readline())
+    asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_worker, daemon=True).start()
-    settings, _ = from_text(given["knows"])
+    settings, _ = from_text(asked["knows"])
     try:
-        _write_answer(settings, given)
+        _write_answer(settings, asked)
     except Exception as error:  # the last line is what the run says of it
-        sys.exit(describe(error))
-
-
-def describe(error: Exception) -> str:
-    """Return what may be said of an error: what the library says to users, else where it was. Nothing of the data."""
-    if isinstance(error, FairTestError):
-        return " ".join(f"{type(error).__name__}: {error}".split())
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+        sys.exit(describe_error(error))
 
 
 def _end_with_worker() -> None:
@@ -221,12 +197,12 @@ def _end_with_worker() -> None:
     os._exit(1)
 
 
-def _write_answer(settings: Settings, given: dict[str, Any]) -> None:
+def _write_answer(settings: Settings, asked: dict[str, Any]) -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr  # nothing else may get between
     with warnings.catch_warnings(), Service(settings) as service:
         warnings.simplefilter("ignore")
-        answer = audit(service, given["project"], given["monitor"], given["version"])
+        answer = audit(service, asked["project"], asked["monitor"], asked["version"], asked["explain_by"])
     json.dump(answer, answers)
     answers.flush()
 

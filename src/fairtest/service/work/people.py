@@ -88,6 +88,23 @@ def choose_people(service: Service, monitor: Monitor, now: float) -> Chosen:
     return Chosen(train, test, lo, hi, before, to_go, waiting, overdue)
 
 
+def arrivals_between(service: Service, monitor: Monitor, window: tuple[int, int]) -> pl.DataFrame:
+    """Return the records that arrived in a window of batches, in the order of arrival, without people who were erased.
+
+    A record of an error profile arrives with its truth, which may come in a later batch than the record.
+    """
+    lo, hi = window
+    truth = monitor.question.get("ground_truth")
+    frame = read_window(service, monitor.project, monitor.stream, (lo if truth is None else 0, hi))
+    frame = frame.with_columns(pl.col(SEQ).alias(ARRIVED), pl.col(RECEIVED).alias(ARRIVED_AT))
+    if truth is not None:
+        frame = _with_truths(service, monitor, frame, hi, truth)
+        frame = frame.filter(pl.col(truth).is_not_null() & (pl.col(ARRIVED) > lo))
+    with service.database.reading() as connection:
+        erased = erased_people(connection, monitor)
+    return frame.filter(pl.col(PERSON_HASH).is_in(erased).not_()).sort(ARRIVED, ROW, ID_HASH)
+
+
 def erased_people(connection: Connection, monitor: Monitor) -> list[int]:
     """Return the hashes of people who were erased from a stream: whoever returns is never tested again.
 

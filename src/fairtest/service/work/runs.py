@@ -69,6 +69,7 @@ def compute(service: Service, lease: Lease) -> dict[str, Any] | None:
     knows = to_text(service.settings, Listening())
     row = lease.row
     given = {"knows": knows, "project": lease.project, "monitor": row["monitor"], "version": row["version"]}
+    given["explain_by"] = json.loads(row["detail"] or "{}").get("explain_by", [])
     with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(
             [sys.executable, "-m", "fairtest.service.work.audit"],
