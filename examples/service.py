@@ -54,8 +54,18 @@ COLUMNS: dict[str, Any] = {
     "granted": "boolean",
 }
 MONITORS: tuple[dict[str, Any], ...] = (
-    {"name": "loans-by-sex", "protected": ["sex"], "reference": {"sex": "male"}, "exclude": ["born"]},
-    {"name": "loans-by-birthplace", "protected": ["born"], "reference": {"born": "here"}, "exclude": ["sex"]},
+    {
+        "name": "loans-by-sex",
+        "protected": ["sex"],
+        "reference": {"sex": "male"},
+        "exclude": ["born"],
+    },
+    {
+        "name": "loans-by-birthplace",
+        "protected": ["born"],
+        "reference": {"born": "here"},
+        "exclude": ["sex"],
+    },
 )
 
 
@@ -69,7 +79,9 @@ def applicants(
     purpose = rng.choice(["car", "house", "studies", "other"], n, p=[0.4, 0.3, 0.1, 0.2])
     age = rng.integers(18, 75, n)
     chance = 0.55 + 0.1 * (purpose == "house") - 0.1 * (age < 25)
-    chance -= north * ((sex == "female") & (region == "north")) + abroad * (born == "abroad")
+    chance -= north * ((sex == "female") & (region == "north")) + abroad * (
+        born == "abroad"
+    )
     granted = rng.random(n) < chance
     number = rng.integers(0, 2**62, n)
     for i in range(n):
@@ -95,8 +107,12 @@ def make_past(settings: Settings, hook: str) -> str:
     """Make a project with six weeks behind it, and return a key for the application that goes on."""
     with Service(settings, writes=True) as service:
         create_project(service.database, "example", "bank")
-        sender, _ = create_key(service.database, "example", "bank", ["ingest"], "The loan application")
-        owner, _ = create_key(service.database, "example", "bank", ["ingest", "read", "manage"], "The example")
+        sender, _ = create_key(
+            service.database, "example", "bank", ["ingest"], "The loan application"
+        )
+        owner, _ = create_key(
+            service.database, "example", "bank", ["ingest", "read", "manage"], "The example"
+        )
         now = service.database.now
         clock = PastClock(time.time() // DAY * DAY - PAST * DAY)
         service.database.now = clock  # type: ignore[method-assign]
@@ -113,7 +129,9 @@ def make_past(settings: Settings, hook: str) -> str:
 @contextmanager
 def running(service: Service) -> Iterator[str]:
     """Run a service in a thread of this process, whose clock is that of the past, and give its address."""
-    config = uvicorn.Config(create_app(service), host="127.0.0.1", port=0, log_level="error", ws="none")
+    config = uvicorn.Config(
+        create_app(service), host="127.0.0.1", port=0, log_level="error", ws="none"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -135,10 +153,15 @@ class Bank:
 
     def post(self, path: str, body: dict[str, Any], batch: str = "") -> dict[str, Any]:
         """Return what the service answers."""
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        headers = {
+            "Authorization": f"Bearer {self.key}",
+            "Content-Type": "application/json",
+        }
         if batch:
             headers["Idempotency-Key"] = batch
-        request = urllib.request.Request(f"{self.address}/v1{path}", json.dumps(body).encode(), headers)
+        request = urllib.request.Request(
+            f"{self.address}/v1{path}", json.dumps(body).encode(), headers
+        )
         with urllib.request.urlopen(request) as answer:
             made: dict[str, Any] = json.load(answer)
             return made
@@ -146,10 +169,19 @@ class Bank:
 
 def _declare(bank: Bank, hook: str) -> None:
     bank.post("/streams", {"name": "loans", "columns": COLUMNS, "person": "applicant"})
-    told = bank.post("/destinations", {"kind": "webhook", "address": hook, "label": "This terminal"})
-    common = {"stream": "loans", "output": "granted", "favourable": {"granted": True}, "test_people": 10_000}
+    told = bank.post(
+        "/destinations", {"kind": "webhook", "address": hook, "label": "This terminal"}
+    )
+    common = {
+        "stream": "loans",
+        "output": "granted",
+        "favourable": {"granted": True},
+        "test_people": 10_000,
+    }
     for each in MONITORS:
-        bank.post("/monitors", {**common, **each, "train_people": 1000, "tell": [told["id"]]})
+        bank.post(
+            "/monitors", {**common, **each, "train_people": 1000, "tell": [told["id"]]}
+        )
 
 
 def _live(service: Service, bank: Bank, clock: PastClock) -> None:
@@ -189,7 +221,10 @@ class Terminal(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Print an alert."""
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        print(f"\n*** An alert arrived ({message['type']}): {message['data'].get('sentence', '')}\n", flush=True)
+        print(
+            f"\n*** An alert arrived ({message['type']}): {message['data'].get('sentence', '')}\n",
+            flush=True,
+        )
         self.send_response(204)
         self.end_headers()
 
@@ -199,19 +234,35 @@ class Terminal(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Make the past if there is none, and start."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("demo-service"), help="the folder that everything is in")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("demo-service"),
+        help="the folder that everything is in",
+    )
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--again", action="store_true", help="forget what is there, and begin again")
+    parser.add_argument(
+        "--again", action="store_true", help="forget what is there, and begin again"
+    )
     given = parser.parse_args()
     if given.again:
         shutil.rmtree(given.data, ignore_errors=True)
     hook = HTTPServer(("127.0.0.1", 0), Terminal)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
-    settings = Settings(given.data, allow_private=("127.0.0.0/8",), public_url=f"http://localhost:{given.port}")
+    settings = Settings(
+        given.data,
+        allow_private=("127.0.0.0/8",),
+        public_url=f"http://localhost:{given.port}",
+    )
     sender = given.data / "sender.key"
     if not sender.exists():
-        print("Making up six weeks of loans, and letting two monitors live through them …", flush=True)
+        print(
+            "Making up six weeks of loans, and letting two monitors live through them …",
+            flush=True,
+        )
         key = make_past(settings, f"http://127.0.0.1:{hook.server_address[1]}/")
         sender.write_text(key)
         sender.chmod(0o600)
@@ -219,11 +270,20 @@ def main() -> None:
         link = make_sign_in_link(service, "bank")
     stopping = threading.Event()
     url = f"http://127.0.0.1:{given.port}"
-    threading.Thread(target=decide_for_ever, args=(url, sender.read_text(), stopping), daemon=True).start()
-    print(f"Look at it (the link works once, within ten minutes): http://localhost:{given.port}{link}", flush=True)
-    print(f"In {QUIET:.0f} seconds the application begins to treat people born abroad otherwise. Stop it with Ctrl-C.")
+    threading.Thread(
+        target=decide_for_ever, args=(url, sender.read_text(), stopping), daemon=True
+    ).start()
+    print(
+        f"Look at it (the link works once, within ten minutes): http://localhost:{given.port}{link}",
+        flush=True,
+    )
+    print(
+        f"In {QUIET:.0f} seconds the application begins to treat people born abroad otherwise. Stop it with Ctrl-C."
+    )
     try:
-        serve(settings, Listening(port=given.port), 1, lambda words: print(words, flush=True))
+        serve(
+            settings, Listening(port=given.port), 1, lambda words: print(words, flush=True)
+        )
     finally:
         stopping.set()
 

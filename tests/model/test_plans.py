@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 import fairtest as ft
-from fairtest.data.source import SourceOptions
+from fairtest.data.source_options import SourceOptions
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.model import plans
 from fairtest.model.plans import TrainingPlan

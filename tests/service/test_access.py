@@ -33,6 +33,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("GET", "/v1/schema/{stream}", "read", None),
     ("POST", "/v1/streams/{stream}/records", "ingest", {"records": [RECORD]}),
     ("POST", "/v1/streams/{stream}/truths", "ingest", {"truths": [{"id": "1", "granted": False}]}),
+    ("GET", "/v1/streams/{stream}/sampling", "ingest", None),
     ("GET", "/v1/streams/{stream}/batches/{key}", "ingest", None),
     ("POST", "/v1/streams/{stream}/deletions", "manage", {"record_ids": ["x"]}),
     ("GET", "/v1/streams/{stream}/deletions/{deletion}", "manage", None),
@@ -74,6 +75,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("DELETE", "/v1/projects/{project}", "service", None),
     ("GET", "/v1/audit", "manage", None),
     ("GET", "/v1/me", "any", None),
+    ("GET", "/metrics", "metrics", None),
 ]
 OPEN = {"/healthz", "/readyz", "/problems/{kind}"}
 

@@ -210,7 +210,7 @@ class Outcome(StrEnum):
 
 
 NEEDED_CHANCE = 0.8
-"""The chance of a verdict with the number of people that is said to be needed."""
+"""The chance that the number of people said to be needed is enough for a verdict."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 POINTS = (
+    "append.staged",  # the file of a large batch is in place, no row names it
     "append.inside",  # rows of a group are written, not committed
     "append.committed",  # committed, nobody has been answered
     "seal.read",

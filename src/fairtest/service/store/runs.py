@@ -115,7 +115,7 @@ def spend(database: Database, lease: Lease, answer: Answer) -> None:
     AlreadySpent
         If the lease is lost or another set of the monitor was spent meanwhile; nothing is stored then.
     """
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         done = held(lease).values(
             state="done", lease_until=None, lo=answer.lo, hi=answer.hi, set_number=answer.before + 1,
@@ -152,7 +152,7 @@ def _note_measure(connection: Connection, lease: Lease, measured: Measured, now:
 
 def end_run(database: Database, lease: Lease, state: str, reason: str, detail: dict[str, Any]) -> None:
     """End a run that spends nothing, such as one for which there are not enough people yet."""
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         values = {"state": state, "reason": reason[:1000], "detail": json.dumps(detail), "ended": now}
         connection.execute(held(lease).values(**values, lease_until=None))

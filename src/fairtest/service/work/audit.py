@@ -7,13 +7,18 @@ counts is decided by the worker that started it, in the transaction that spends.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
+import traceback
 import warnings
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import series_weight
 from fairtest.data.source import DataSource
+from fairtest.exceptions import FairTestError
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 
     from fairtest.investigations.base import Investigation
     from fairtest.model.results import Results
+    from fairtest.service.settings import Settings
     from fairtest.service.store.monitors import Monitor
     from fairtest.service.work.people import Chosen
 
@@ -60,6 +66,7 @@ def audit(
     with service.database.reading() as connection:
         now = service.database.now(connection)
         monitor = load_monitor(connection, project, monitor_id, version)
+        sample = load_stream(connection, project, monitor.stream).sample
         rate = monitor.question["error_rate"]
         started = monitor.created + YEAR * int((now - monitor.created) // YEAR) if rate["over"] == "year" else 0.0
         spent_in_period = spent_sets(connection, project, monitor.id, started)[0]
@@ -70,7 +77,7 @@ def audit(
     detail = {
         "set": chosen.before + 1, "weight": weight, "level": level, "over": rate["over"], "left": rate["level"] * left,
         "train": chosen.train.height, "test": chosen.test.height, "waiting_for_truth": chosen.waiting,
-        "to_go": chosen.to_go, "explain_by": explain_by or [],
+        "without_truth": chosen.overdue, "sample": sample, "to_go": chosen.to_go, "explain_by": explain_by or [],
     }  # fmt: skip
     if chosen.to_go:
         return {"skipped": True, "detail": detail}
@@ -115,14 +122,6 @@ def _answer(
     return reports, list(_measures(results))
 
 
-def _notes(detail: dict[str, Any]) -> list[str]:
-    if not detail["explain_by"]:
-        return [_level_note(detail)]
-    names = ", ".join(detail["explain_by"])
-    asked = f"This run was asked to explain what had been found: people are compared who have the same {names}."
-    return [asked, _level_note(detail)]
-
-
 def _level_note(detail: dict[str, Any]) -> str:
     over = "its life" if detail["over"] == "life" else "the year"
     return (
@@ -130,6 +129,26 @@ def _level_note(detail: dict[str, Any]) -> str:
         f"level {detail['level']:.3g}, its share of the error rate over {over}; {detail['left']:.3g} is left for all "
         "later sets together."
     )
+
+
+def _notes(detail: dict[str, Any]) -> list[str]:
+    """Return what a report says of its people: their level, who was left out, and whether they are a sample."""
+    notes = [_level_note(detail)]
+    if detail["explain_by"]:
+        names = ", ".join(detail["explain_by"])
+        notes.append(f"It was asked to explain what had been found: people are compared who have the same {names}.")
+    if left_out := detail["without_truth"]:
+        what = "record was" if left_out == 1 else "records were"
+        notes.append(
+            f"{left_out:,} {what} left out because what really happened did not become known in the time that the "
+            "stream allows. If that depends on who they are, the errors shown here are not those of everybody."
+        )
+    if detail["sample"] < 1:
+        notes.append(
+            f"The stream keeps {100 * detail['sample']:g} % of people, chosen by a hash of their id. All counts are of "
+            "those who are kept."
+        )
+    return notes
 
 
 def _measures(results: Results) -> Iterator[Measured]:
@@ -162,7 +181,30 @@ def _measures(results: Results) -> Iterator[Measured]:
 def main() -> None:
     """Read what to do from standard input, and write what came out to standard output."""
     asked = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_worker, daemon=True).start()
     settings, _ = from_text(asked["knows"])
+    try:
+        _write_answer(settings, asked)
+    except Exception as error:  # the last line is what the run says of it
+        sys.exit(describe(error))
+
+
+def describe(error: Exception) -> str:
+    """Return what may be said of an error: what the library says to users, else where it was. Nothing of the data."""
+    if isinstance(error, FairTestError):
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+
+
+def _end_with_worker() -> None:
+    """End when the worker is gone: whoever takes the run over should not find the machine busy with it."""
+    while os.read(0, 1):  # not sys.stdin, whose lock would keep the interpreter from ending
+        pass
+    os._exit(1)
+
+
+def _write_answer(settings: Settings, asked: dict[str, Any]) -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr  # nothing else may get between
     with warnings.catch_warnings(), Service(settings) as service:

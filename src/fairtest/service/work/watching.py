@@ -20,6 +20,7 @@ from fairtest.monitoring.checks import NO_PERSON
 from fairtest.monitoring.journal import entries_to_plain
 from fairtest.monitoring.slots import MOST_RECORDS
 from fairtest.monitoring.watch import Watch
+from fairtest.service.errors import StoreUnavailable
 from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
@@ -39,6 +40,7 @@ from fairtest.service.store.watch_steps import (
     unpack_plain,
 )
 from fairtest.service.store.watch_tables import watch
+from fairtest.service.work.audit import describe
 from fairtest.service.work.leases import ATTEMPTS, claim, put_off
 from fairtest.service.work.people import ARRIVED, ARRIVED_AT, arrivals_between, first_arrivals
 from fairtest.service.work.question import TIME, make_watch, watched_frame
@@ -131,10 +133,13 @@ def do_watch(service: Service) -> bool:
             held.step += 1
     except LeaseLost:
         service.held_watches.pop(lease.id, None)
-    except Exception as error:
+    except StoreUnavailable:  # its lease runs out, and then it is done again
+        service.held_watches.pop(lease.id, None)
+        raise
+    except Exception as error:  # whatever it is, the watch must say so and go on later
         service.held_watches.pop(lease.id, None)
         log.exception("a step of a watch failed")
-        _fail(service, lease, f"{type(error).__name__}: {error}")
+        _fail(service, lease, describe(error))
     return True
 
 
@@ -160,7 +165,7 @@ def _rests(_now: float) -> ColumnElement[bool]:
 
 def _learn(service: Service, lease: Lease, asked: Monitor, found: Stream, now: float) -> Step:
     """Learn from people who came before the question was fixed, or from the first ones; nobody of them is bet on."""
-    people, _ = first_arrivals(service, asked, found.seq)
+    people, _, _ = first_arrivals(service, asked, found.seq, now)
     needed = asked.question["train_people"]
     if people.height < needed:
         return _wait(lease, found, now, {"to_go": needed - people.height})

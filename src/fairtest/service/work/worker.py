@@ -41,10 +41,12 @@ def work_once(service: Service) -> bool:
     planning, doing = STEPS
     did = False
     for step in (*planning, *doing):
+        if service.stopping.is_set():
+            return did
         try:
             did |= bool(step(service)) and step in doing
         except StoreUnavailable as error:
-            log.warning("the database does not answer: %s", error)
+            log.warning("the database does not answer", extra={"error": type(error).__name__})
         except Exception:  # one piece of work that fails must not end the worker; its row says why
             log.exception("a piece of work failed")
     return did
