@@ -1,9 +1,19 @@
 """How fast the service takes records, beside a bare script that writes the same rows into the same database.
 
-Run it with ``make ingest``, or ``python -m benchmarks.ingest --seconds 20``. Eight clients send batches of 500 records
-with ten columns to a service of one process; the bare script inserts such batches, one commit each, over one
-connection: ``executemany`` on SQLite, ``COPY`` on PostgreSQL. They take turns in the same minute, because machines are
-noisy: what counts is the ratio.
+Run it with ``make ingest``, or ``python -m benchmarks.ingest --seconds 20``.
+
+*The bare script* is what somebody would write who needs no service: records that are Python values already (nothing is
+parsed or checked), ten columns, 500 of them in a transaction of its own, one connection, and a commit that lasts:
+``executemany`` into SQLite with a write-ahead log and ``synchronous=FULL``, or ``COPY`` of text into PostgreSQL.
+
+*The service* is ``fairtest serve`` with one process that answers and one that works. Eight clients, on connections of
+their own in one other process, send such batches as JSON or as Arrow and wait for each answer; meanwhile a monitor's
+runs are going on. It parses, checks, remembers keys, and answers after the commit. ``--batch 5000`` lets clients send
+larger batches; the bare script keeps its 500.
+
+They take turns in the same minute, because machines are noisy: what counts is the ratio, and beside it the CPU time a
+row of each, which hardly depends on what else the machine does. CPU of the service is that of the process that answers;
+that of PostgreSQL is given for both.
 """
 
 from __future__ import annotations
@@ -13,12 +23,15 @@ import http.client
 import io
 import json
 import multiprocessing
-import sqlite3
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -30,42 +43,58 @@ import pyarrow as pa
 from benchmarks.postgres import Postgres
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
+from fairtest.service.store.database import sqlite_driver
 from fairtest.service.store.projects import create_key, create_project
 from fairtest.service.store.streams import create_stream
 from fairtest.service.store.tenant import Tenant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CLIENTS, ROWS = 8, 500
 COLUMNS = {
     "sex": "text", "race": "text", "region": "text", "job": "text", "age": "integer", "income": "number",
     "score": "number", "granted": "boolean", "person": "text",
 }  # fmt: skip
+MONITOR = {
+    "name": "m", "stream": "loans", "protected": ["sex"], "output": "granted", "train_people": 1000,
+    "test_people": 1000,
+}  # fmt: skip
 ARROW = "application/vnd.apache.arrow.stream"
 
 
-def make_rows(prefix: str) -> dict[str, list[Any]]:
+@dataclass(frozen=True)
+class Measured:
+    """Rows a second, µs of CPU a row (ours, and the database's), and the 99th percentile of a batch in seconds."""
+
+    speed: float
+    cpu: float
+    database_cpu: float
+    slow: float = 0.0
+    client_cpu: float = 0.0
+
+
+def make_rows(prefix: str, rows: int = ROWS) -> dict[str, list[Any]]:
     """Return the columns of a batch."""
     rng = np.random.default_rng(len(prefix))
-    names = [f"{prefix}-{n}" for n in range(ROWS)]
+    names = [f"{prefix}-{n}" for n in range(rows)]
     return {
         "id": names,
-        "sex": rng.choice(["f", "m"], ROWS).tolist(),
-        "race": rng.choice(["a", "b", "c", "d"], ROWS).tolist(),
-        "region": rng.choice([f"region-{n}" for n in range(20)], ROWS).tolist(),
-        "job": rng.choice([f"job-{n}" for n in range(10)], ROWS).tolist(),
-        "age": rng.integers(18, 90, ROWS).tolist(),
-        "income": rng.normal(3e4, 1e4, ROWS).round(2).tolist(),
-        "score": rng.random(ROWS).round(4).tolist(),
-        "granted": (rng.random(ROWS) < 0.4).tolist(),
+        "sex": rng.choice(["f", "m"], rows).tolist(),
+        "race": rng.choice(["a", "b", "c", "d"], rows).tolist(),
+        "region": rng.choice([f"region-{n}" for n in range(20)], rows).tolist(),
+        "job": rng.choice([f"job-{n}" for n in range(10)], rows).tolist(),
+        "age": rng.integers(18, 90, rows).tolist(),
+        "income": rng.normal(3e4, 1e4, rows).round(2).tolist(),
+        "score": rng.random(rows).round(4).tolist(),
+        "granted": (rng.random(rows) < 0.4).tolist(),
         "person": [f"p-{name}" for name in names],
     }
 
 
-def make_body(form: str, prefix: str) -> bytes:
+def make_body(form: str, prefix: str, rows: int = ROWS) -> bytes:
     """Return a batch as JSON or as an Arrow stream."""
-    columns = make_rows(prefix)
+    columns = make_rows(prefix, rows)
     if form == "json":
         records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         return json.dumps({"records": records}).encode()
@@ -76,47 +105,67 @@ def make_body(form: str, prefix: str) -> bytes:
     return buffer.getvalue()
 
 
-def send(port: int, key: str, form: str, name: str, seconds: float, told: Any) -> None:
-    """Send batches until the time is over; tell how many records were acknowledged, and how long each batch took."""
-    bodies = [make_body(form, f"{name}-{n}") for n in range(20)]
+def send_batches(port: int, key: str, form: str, name: str, batch: int, pipe: Any) -> None:
+    """Send batches from eight threads while told to; tell how long each took, and the CPU of all this."""
     kind = "application/json" if form == "json" else ARROW
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    took: list[float] = []
-    told.recv()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        start = time.monotonic()
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": kind, "Idempotency-Key": f"{name}-{len(took)}"}
-        connection.request("POST", "/v1/streams/loans/records", bodies[len(took) % len(bodies)], headers)
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status != 201:
-            raise RuntimeError(f"HTTP {answer.status}")
-        took.append(time.monotonic() - start)
-    told.send(took)
+    bodies = [make_body(form, f"{name}-{n}", batch) for n in range(8)]
+    fixed = f"POST /v1/streams/loans/records HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+    fixed += f"Content-Type: {kind}\r\nIdempotency-Key: "
+    took: list[list[float]] = [[] for _ in range(CLIENTS)]
+    pipe.send("ready")
+    end = time.monotonic() + pipe.recv()
+
+    def send(client: int) -> None:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while (start := time.monotonic()) < end:
+                number = len(took[client])
+                body = bodies[(client + number) % len(bodies)]
+                head = f"{fixed}{name}-{client}-{number}\r\nContent-Length: {len(body)}\r\n\r\n"
+                connection.sendall(head.encode() + body)
+                if (status := _read_status(connection)) != 201:
+                    raise RuntimeError(f"HTTP {status}")
+                took[client].append(time.monotonic() - start)
+
+    cpu = time.process_time()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(send, range(CLIENTS)))
+    pipe.send(([each for some in took for each in some], time.process_time() - cpu))
 
 
-def measure_service(service: RunningService, form: str, seconds: float) -> tuple[float, float, float]:
-    """Return rows a second, the 99th percentile of a batch in milliseconds, and µs of CPU a row."""
+def _read_status(connection: socket.socket) -> int:
+    """Read an answer to its end and return its status."""
+    answer = b""
+    while b"\r\n\r\n" not in answer or len(answer.split(b"\r\n\r\n", 1)[1]) < _length(answer):
+        part = connection.recv(65536)
+        if not part:
+            raise RuntimeError("the connection was closed")
+        answer += part
+    return int(answer[9:12])
+
+
+def _length(answer: bytes) -> int:
+    return int(answer.lower().split(b"content-length: ", 1)[1].split(b"\r\n", 1)[0])
+
+
+def measure_service(
+    service: RunningService, form: str, seconds: float, batch: int = ROWS, database: Callable[[], float] = lambda: 0.0
+) -> Measured:
+    """Let the clients send, and return how fast it went."""
     context = multiprocessing.get_context("fork")
-    name = f"{form}-{time.time_ns()}"
-    pipes = [context.Pipe() for _ in range(CLIENTS)]
-    processes = [
-        context.Process(target=send, args=(service.port, service.key, form, f"{name}-{n}", seconds, theirs))
-        for n, (_, theirs) in enumerate(pipes)
-    ]
-    for process in processes:
-        process.start()
-    time.sleep(2)  # bodies are made before the clock starts
-    cpu = service.cpu_seconds()
-    for ours, _ in pipes:
-        ours.send("go")
-    took = [each for ours, _ in pipes for each in ours.recv()]
-    cpu = service.cpu_seconds() - cpu
-    for process in processes:
-        process.join()
-    rows = len(took) * ROWS
-    return rows / seconds, 1000 * float(np.quantile(took, 0.99)), 1e6 * cpu / rows
+    ours, theirs = context.Pipe()
+    arguments = (service.port, service.key, form, f"{form}-{time.time_ns()}", batch, theirs)
+    process = context.Process(target=send_batches, args=arguments, daemon=True)
+    process.start()
+    ours.recv()  # bodies are made before the clock starts
+    cpu, of_database = service.cpu_seconds(), database()
+    ours.send(seconds)
+    took, of_clients = ours.recv()
+    cpu, of_database = service.cpu_seconds() - cpu, database() - of_database
+    process.join()
+    rows = len(took) * batch
+    slow = float(np.quantile(took, 0.99))
+    return Measured(rows / seconds, 1e6 * cpu / rows, 1e6 * of_database / rows, slow, 1e6 * of_clients / rows)
 
 
 class RunningService:
@@ -129,7 +178,18 @@ class RunningService:
             tenant = Tenant(service.database, "bench", "acme", frozenset({"manage"}))
             create_stream(tenant, "loans", {"columns": COLUMNS, "person": "person"})
         self.key = made.text
-        command = [sys.executable, "-m", "fairtest.cli.main", "serve", "--port", "0", "--data", str(settings.data)]
+        command = [
+            sys.executable,
+            "-m",
+            "fairtest.cli.main",
+            "serve",
+            "--port",
+            "0",
+            "--rate",
+            "0",
+            "--data",
+            str(settings.data),
+        ]
         if settings.database:
             command += ["--database", settings.database]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -144,6 +204,26 @@ class RunningService:
             except OSError:
                 time.sleep(0.2)
         self.api = next(c for c in psutil.Process(self.process.pid).children() if "api" in c.cmdline())
+        self.runs = 0
+        self.call("POST", "/v1/monitors", MONITOR)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask the service something."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        if answer.status >= 400:
+            raise RuntimeError(f"HTTP {answer.status}: {answer.read()!r}")
+        return json.loads(answer.read())
+
+    def keep_running(self, stopping: threading.Event) -> None:
+        """Let one run of the monitor follow the other."""
+        while not stopping.is_set():
+            started = self.call("POST", "/v1/monitors/m/runs")["id"]
+            while not stopping.wait(1.0) and self.call("GET", f"/v1/runs/{started}")["state"] in {"due", "running"}:
+                pass
+            self.runs += 1
 
     def cpu_seconds(self) -> float:
         """Return how long the process that answers has computed."""
@@ -160,12 +240,12 @@ class RunningService:
         self.process.wait(30)
 
 
-def bare_sqlite(folder: Path, seconds: float) -> float:
-    """Return rows a second of a script that inserts batches by ``executemany``, one commit each."""
+def bare_sqlite(folder: Path, seconds: float) -> Measured:
+    """Insert batches by ``executemany``, one commit each."""
     columns = make_rows("bare")
     rows = list(zip(*columns.values(), strict=True))
-    connection = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
-    connection.execute("PRAGMA journal_mode=WAL")  # the quicker of its two modes
+    connection = sqlite_driver().connect(folder / "bare.sqlite", isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"CREATE TABLE IF NOT EXISTS loans ({', '.join(columns)})")
     marks = ", ".join("?" for _ in columns)
@@ -175,13 +255,13 @@ def bare_sqlite(folder: Path, seconds: float) -> float:
         connection.executemany(f"INSERT INTO loans VALUES ({marks})", rows)
         connection.execute("COMMIT")
 
-    speed = _repeat(insert, seconds)
+    measured = _repeat(insert, seconds)
     connection.close()
-    return speed
+    return measured
 
 
-def bare_postgresql(url: str, seconds: float) -> float:
-    """Return rows a second of a script that copies batches as text, one commit each."""
+def bare_postgresql(url: str, seconds: float, database: Callable[[], float]) -> Measured:
+    """Copy batches as text, one commit each."""
     import psycopg
 
     columns = make_rows("bare")
@@ -200,41 +280,53 @@ def bare_postgresql(url: str, seconds: float) -> float:
                 for row in rows:
                     copy.write_row(row)
 
-        return _repeat(insert, seconds)
+        return _repeat(insert, seconds, database)
 
 
-def _repeat(insert: Any, seconds: float) -> float:
-    done, start = 0, time.monotonic()
+def _repeat(insert: Any, seconds: float, database: Callable[[], float] = lambda: 0.0) -> Measured:
+    done, start, cpu, of_database = 0, time.monotonic(), time.process_time(), database()
     while time.monotonic() - start < seconds:
         insert()
         done += ROWS
-    return done / (time.monotonic() - start)
+    cpu, of_database = time.process_time() - cpu, database() - of_database
+    return Measured(done / (time.monotonic() - start), 1e6 * cpu / done, 1e6 * of_database / done)
 
 
-def rounds(database: str, seconds: float, times: int, server: Postgres) -> Iterator[str]:
+def rounds(database: str, seconds: float, times: int, batch: int, server: Postgres) -> Iterator[str]:
     """Measure the service and the bare script in turn, and give lines that say what came out."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=Path.cwd())))
-        url = "" if database == "sqlite" else server.create("ingest")
+        url = "" if database == "sqlite" else server.create(f"ingest_{batch}")
+        of_database = (lambda: 0.0) if not url else server.cpu_seconds
         service = RunningService(Settings(folder / "data", url, disk_least=0))
         stack.callback(service.close)
+        for form in ("json", "arrow"):  # whatever is loaded at the first use is there
+            measure_service(service, form, 2.0, batch)
+        stopping = threading.Event()
+        running = threading.Thread(target=service.keep_running, args=[stopping])
+        running.start()
+        stack.callback(running.join)
+        stack.callback(stopping.set)
         ratios: dict[str, list[float]] = {"json": [], "arrow": []}
-        memory = []
+        memory = [service.memory()]
         for number in range(times):
-            bare = bare_sqlite(folder, seconds / 2) if not url else bare_postgresql(url, seconds / 2)
-            yield f"{database} round {number + 1}: bare {bare:,.0f} rows/s"
-            for form in ("json", "arrow"):
-                speed, slow, cpu = measure_service(service, form, seconds)
-                ratios[form].append(speed / bare)
+            name = f"{database} round {number + 1}"
+            few = seconds / 2
+            bare = bare_sqlite(folder, few) if not url else bare_postgresql(url, few, of_database)
+            yield f"{name}: bare {bare.speed:,.0f} rows/s, {bare.cpu:.2f} + {bare.database_cpu:.2f} µs CPU a row"
+            for form, found in ratios.items():
+                one = measure_service(service, form, seconds, batch, of_database)
+                found.append(one.speed / bare.speed)
                 memory.append(service.memory())
                 yield (
-                    f"{database} round {number + 1}: {form} {speed:,.0f} rows/s, {speed / bare:.2f} x bare, "
-                    f"{cpu:.1f} µs CPU a row, 99th percentile {slow:.0f} ms, memory {memory[-1]:.0f} MB"
+                    f"{name}: {form} {one.speed:,.0f} rows/s, {found[-1]:.2f} x bare, {one.cpu:.2f} + "
+                    f"{one.database_cpu:.2f} µs CPU a row (clients {one.client_cpu:.2f}), 99th percentile "
+                    f"{1000 * one.slow:.0f} ms, memory {memory[-1]:.0f} MB, {service.runs} runs"
                 )
         for form, found in ratios.items():
             spread = f"{min(found):.2f} to {max(found):.2f}"
-            yield f"{database}: {form} {median(found):.2f} x bare (median of {times}; {spread})"
-        yield f"{database}: memory {memory[0]:.0f} MB after the first load, {memory[-1]:.0f} MB after the last"
+            yield f"{database}, batches of {batch}: {form} {median(found):.2f} x bare (median of {times}; {spread})"
+        yield f"{database}: memory {memory[0]:.0f} MB after warming up, {memory[-1]:.0f} MB after the last"
 
 
 def main() -> None:
@@ -242,11 +334,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=ROWS, help="records in a batch of the clients")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     given = parser.parse_args()
     with Postgres() as server:
         for database in given.database or ["sqlite", "postgresql"]:
-            for line in rounds(database, given.seconds, given.rounds, server):
+            for line in rounds(database, given.seconds, given.rounds, given.batch, server):
                 print(line, flush=True)
 
 

@@ -10,6 +10,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,18 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         """Stop the server; ``immediate`` is as good as a crash."""
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", mode, "stop")
+
+    def cpu_seconds(self) -> float:
+        """Return how long the server's processes have computed; those that ended are counted with their parent."""
+        import psutil
+
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        parent = psutil.Process(first)
+        total = float(sum(parent.cpu_times()[:4]))
+        for child in parent.children():
+            with suppress(psutil.NoSuchProcess):
+                total += float(sum(child.cpu_times()[:2]))
+        return total
 
     def url(self, database: str = "postgres") -> str:
         """Return the address of a database."""

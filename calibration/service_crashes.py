@@ -25,17 +25,21 @@ from sqlalchemy import func, select, update
 
 from benchmarks.postgres import QUICK, Postgres
 from fairtest.service import pausing
+from fairtest.service.alerts.postman import Postman
 from fairtest.service.ingest.reading import Sent, read_batch
 from fairtest.service.operate.verify import verify
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
+from fairtest.service.store import sealing
+from fairtest.service.store.destinations import create_destination
 from fairtest.service.store.erasure import ask_to_erase, erase_stream
 from fairtest.service.store.monitors import create_monitor
+from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.projects import create_project
 from fairtest.service.store.runs import request_run, spend
 from fairtest.service.store.sealing import seal_stream
 from fairtest.service.store.streams import create_stream, find_stream
-from fairtest.service.store.tables import report, run
+from fairtest.service.store.tables import delivery, report, run
 from fairtest.service.store.tenant import Tenant
 from fairtest.service.store.windows import read_window
 from fairtest.service.work.audit import audit
@@ -67,6 +71,8 @@ def records_of(key: str) -> list[dict[str, Any]]:
 def work(settings: Settings, moment: str | float, seed: int, acknowledged: Connection) -> None:
     """Send, seal and erase until killed; tell every key whose batch was acknowledged."""
     _arm(moment)
+    if seed % 2:  # every batch counts as a large one, and is written beside the segments
+        sealing.LARGE = ROWS
     service = Service(settings, writes=True)
     telling = threading.Lock()
 
@@ -132,6 +138,39 @@ def finish_run(settings: Settings) -> list[str]:
     return wrong
 
 
+def prepare_send(settings: Settings, url: str) -> None:
+    """Make an event that waits to be told to a webhook."""
+    question = {"kind": "testing", "protected": ["sex"], "output": "granted"}
+    with Service(settings) as service:
+        tenant = _tenant(service)
+        tell = [create_destination(tenant, "webhook", url).id]
+        made = create_monitor(tenant, "told", STREAM, question, {}, tell)
+        with service.database.writing() as connection:
+            what = Happening("new", "hyp_1", "2026-11-18", {"sentence": "Among women, 12 % are granted."})
+            announce(service.database, connection, PROJECT, made.id, what)
+
+
+def work_send(settings: Settings, moment: str | float, _seed: int, _acknowledged: Connection) -> None:
+    """Deliver what is due, until killed."""
+    _arm(moment)
+    with Service(settings) as service:
+        Postman(service).deliver_due()
+
+
+def finish_send(settings: Settings) -> list[str]:
+    """Deliver again when the lease is over, and return what is wrong: it must be noted as sent, once."""
+    with Service(settings) as service:
+        with service.database.writing() as connection:
+            connection.execute(update(delivery).where(delivery.c.state == "running").values(lease_until=0.0))
+        again = Postman(service).deliver_due() + Postman(service).deliver_due()
+        with service.database.reading() as connection:
+            states = list(connection.scalars(select(delivery.c.state)))
+        wrong = verify(service)
+    if states != ["sent"] or again > 1:
+        wrong.append(f"deliveries are {states}, {again} of them done again")
+    return wrong
+
+
 def kill_once(settings: Settings, moment: str | float, seed: int, target: Callable[..., None] = work) -> list[str]:
     """Let a process work until it is killed; return the keys that were acknowledged until then.
 
@@ -180,7 +219,7 @@ def _submit(service: Service, key: str) -> None:
     assert service.writer is not None
     stream = find_stream(_tenant(service), STREAM)
     sent = Sent("records", key, "application/json", "", json.dumps({"records": records_of(key)}).encode())
-    service.writer.submit(read_batch(sent, stream, None)).result()
+    service.writer.submit(sealing.stage_body(service, read_batch(sent, stream, None))).result()
 
 
 def _tenant(service: Service) -> Tenant:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from samples import COLUMNS, FORMATS, RECORDS, as_arrow, typed
 
-from fairtest.service.errors import ServiceError
+from fairtest.service.errors import BatchRejected, ServiceError
+from fairtest.service.ingest.arrow import pack_arrow, read_arrow
 from fairtest.service.ingest.columns import read_declaration
+from fairtest.service.ingest.frames import from_bytes
 from fairtest.service.ingest.reading import Sent, read_batch
 from fairtest.service.store.streams import Stream
 
 if TYPE_CHECKING:
+    from fairtest.service.ingest.columns import Declaration
     from fairtest.service.store.log import Append
 
 LOANS = Stream("acme", "loans", read_declaration({"columns": COLUMNS}), 1.0, None, None, 1, 0.0, 0, 0, 0)
@@ -156,3 +160,65 @@ def test_arrow_with_any_byte_changed_is_no_fault() -> None:
 def test_too_many_records() -> None:
     rows = {"id": [str(n) for n in range(50_001)], "sex": ["f"] * 50_001}
     assert status(read({"columns": rows})) == 413
+
+
+class TestPlainArrow:
+    """What is stored without becoming a frame in between is what the careful way would have stored."""
+
+    @staticmethod
+    def both(frame: pl.DataFrame, declaration: Declaration) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+        body = as_arrow(frame)
+        packed = pack_arrow(body, declaration, 1000)
+        try:
+            careful = read_arrow(body, declaration, 1000)
+        except BatchRejected:
+            careful = None
+        return None if packed is None else from_bytes(packed.body), careful
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            pl.all(),
+            pl.all().reverse(),
+            pl.when(pl.lit(False)).then(pl.col("age", "income", "granted", "born", "at")),
+            pl.when(pl.col("age") > 21).then(pl.all()).otherwise(pl.all()),
+        ],
+        ids=["plain", "reversed", "nulls", "computed"],
+    )
+    def test_the_same_as_with_care(self, change: pl.Expr) -> None:
+        declaration = read_declaration({"columns": COLUMNS})
+        types = {name: typed().schema[name] for name in typed().columns}
+        frame = typed().with_columns(change).cast(types)  # type: ignore[arg-type]
+        for order in (frame.columns, frame.columns[::-1]):
+            packed, careful = self.both(frame.select(order), declaration)
+            assert packed is not None
+            assert careful is not None
+            assert_frame_equal(packed, careful)
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("id", ""), ("id", "x" * 257), ("id", "a-1"), ("id", None), ("sex", "q"), ("sex", None),
+            ("income", float("nan")), ("income", float("inf")),
+        ],
+    )  # fmt: skip
+    def test_what_is_not_good_is_left_to_care(self, column: str, value: object) -> None:
+        declaration = read_declaration({"columns": COLUMNS})
+        kind = typed().schema[column]
+        frame = typed().with_columns(
+            pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(value, kind)).otherwise(pl.col(column)).alias(column)
+        )
+        assert self.both(frame, declaration) == (None, None)
+
+    def test_a_long_text(self) -> None:
+        declaration = read_declaration({"columns": {"note": "text"}})
+        good, bad = ({"id": ["a", "b"], "note": ["x" * length, None]} for length in (4096, 4097))
+        assert self.both(pl.DataFrame(good), declaration)[0] is not None
+        assert self.both(pl.DataFrame(bad), declaration) == (None, None)
+
+    def test_types_that_must_be_converted(self) -> None:
+        declaration = read_declaration({"columns": {"age": "integer"}})
+        frame = pl.DataFrame({"id": ["a"], "age": pl.Series([7], dtype=pl.Int8)})
+        packed, careful = self.both(frame, declaration)
+        assert packed is None
+        assert careful is not None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.data.strata import codes_of_parts, cut_part, ordered_numbers
+from fairtest.data.strata import codes_of_parts, cut_part, sort_numbers
 from fairtest.data.variables import cross_parts
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Neighbourhood:
 def find_neighbourhood(table: Table, shown: Variable) -> Neighbourhood:
     """Return where people are on the numbers among the attributes crossed in ``shown``."""
     rows = np.arange(0, table.n_rows, max(table.n_rows // MOST_LOOKED_AT, 1))
-    numbers = [ordered_numbers(part, table, rows) for part in shown.parts]
+    numbers = [sort_numbers(part, table, rows) for part in shown.parts]
     is_number = [ordered is not None for ordered in numbers]
     others = prod(len(part.levels) for part, number in zip(shown.parts, is_number, strict=True) if not number)
     most = int(min((MOST_CROSSED / others) ** (1 / sum(is_number)), MOST_CODES))

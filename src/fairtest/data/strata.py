@@ -67,13 +67,13 @@ class FinerStrata:
         return int(self.shown.max()) + 1
 
     def steps_for(self, people: IntArray) -> IntArray:
-        """Return how many steps of merging the strata of contexts with so many people need."""
+        """Return by how many steps the strata of contexts of these sizes must be merged."""
         enough = people[:, None] >= np.asarray(self.least)
         steps: IntArray = np.argmax(enough, axis=1)  # the last takes no people at all
         return steps
 
     def merge(self, summary: Summary, steps: IntArray) -> Summary:
-        """Return the summary of contexts with their strata merged; merged ones are in the place of the first of them.
+        """Return the summary of contexts with their strata merged; sums of merged ones stand where the first was.
 
         Strata that are empty carry no information, so that the places that are left do no harm.
         """
@@ -81,7 +81,7 @@ class FinerStrata:
         merged = sums.copy()
         for step in np.unique(steps[steps > 0]).tolist():
             at = steps == step
-            merged[at] = _added(sums[at], self.merged[step])
+            merged[at] = _add_merged(sums[at], self.merged[step])
         return _with_sums(summary, merged)
 
     def by_shown(self, summary: Summary) -> Summary:
@@ -101,7 +101,7 @@ def _with_sums(summary: Summary, sums: NDArray[Any]) -> Summary:
     return Counts(sums) if isinstance(summary, Counts) else replace(summary, sums=sums)
 
 
-def _added(sums: NDArray[Any], first: IntArray) -> NDArray[Any]:
+def _add_merged(sums: NDArray[Any], first: IntArray) -> NDArray[Any]:
     """Return sums ``[context, stratum, ...]`` with those of merged strata added up in the place of the first."""
     order = np.argsort(first, kind="stable")
     starts = np.flatnonzero(np.diff(first[order], prepend=-1))
@@ -124,7 +124,7 @@ def finer_strata(table: Table, rows: NDArray[np.intp], shown: Variable, people: 
     """
     sizes = [len(part.levels) for part in shown.parts]
     around = [prod(sizes) / size for size in sizes]
-    numbers = [ordered_numbers(part, table, rows) for part in shown.parts]
+    numbers = [sort_numbers(part, table, rows) for part in shown.parts]
     pieces = [
         1 if ordered is None else _pieces(people / LEAST / others)
         for ordered, others in zip(numbers, around, strict=True)
@@ -137,7 +137,7 @@ def finer_strata(table: Table, rows: NDArray[np.intp], shown: Variable, people: 
     return None
 
 
-def ordered_numbers(part: Part, table: Table, rows: NDArray[np.intp]) -> FloatArray | None:
+def sort_numbers(part: Part, table: Table, rows: NDArray[np.intp]) -> FloatArray | None:
     """Return the numbers of the training set in order; None for an attribute with levels of its own."""
     if part.thresholds is None or not part.thresholds:
         return None

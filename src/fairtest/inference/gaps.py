@@ -46,7 +46,7 @@ def group_target(asked: Asked) -> Target | None:
     """Return what is counted to compare groups one by one; None where there are none, or two in a rate."""
     question = asked.question
     protected, output = question.protected, question.output
-    if question.labels is not None or protected.is_number or (len(protected.levels) < 3 and not output.is_number):
+    if not question.population_first or protected.is_number or (len(protected.levels) < 3 and not output.is_number):
         return None
     protected = replace(protected, kind=Kind.CATEGORICAL)  # whatever their order, they are groups here
     if output.kind in (Kind.BINARY, Kind.CATEGORICAL):

@@ -38,7 +38,7 @@ def merging_steps(finer: FinerStrata, summary: Summary, *, joint: bool) -> IntAr
 
 def count_hypotheses(engine: Engine, asked: Asked, number: int, *, joint: bool) -> Summary:
     """Return the summary of every hypothesis in a set, finer strata merged where a context has few people."""
-    summary = asked.counted(engine, number)
+    summary = asked.count(engine, number)
     if asked.finer is None:
         return summary
     return asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))
@@ -76,15 +76,14 @@ def _weigh(
     """Return the hypotheses, weighed if rows are not one person each; they are those ``asked``, or strata of them."""
     if settings.design is None:
         return batch
-    together = asked is not None and asked.question.labels is None
-    order = order_by_prefix(asked.conditions) if asked is not None and together else None
+    order = order_by_prefix(asked.conditions) if asked is not None and len(asked.targets) == 1 else None
     return weigh(batch, settings.design, order, count_weights)
 
 
 def _weight_counter(engine: Engine, asked: Asked, settings: TestSettings) -> Callable[[], WeightTables] | None:
     """Return what counts the weights of every context by cell; None where people must be looked at row by row."""
     design, target = settings.design, asked.target
-    by_row = asked.question.labels is not None or asked.finer is not None or target.summary is not SummaryKind.COUNTS
+    by_row = len(asked.targets) > 1 or asked.finer is not None or target.summary is not SummaryKind.COUNTS
     if design is None or design.person is not None or by_row or target.n_cells / target.n_strata > MOST_CELLS:
         return None
     weights = replace(target, summary=SummaryKind.WEIGHTS)

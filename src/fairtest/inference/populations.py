@@ -80,11 +80,6 @@ class Populations:
         return Gates.of(self.share, p, [a.gaps_p for a in self.answers])
 
     @property
-    def largest_p(self) -> float:
-        """The largest of their corrected p-values; 0 where there are none."""
-        return self.gates.populations
-
-    @property
     def contexts_share(self) -> float:
         """Which part of what populations leave is for contexts; where there can be none, nobody uses it."""
         return 1 - self.strata_share if self.strata_share < 1 else 1.0

@@ -42,11 +42,12 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 MOST_PERMUTED = 5000
-"""Close calls given explanatory attributes are permuted up to so many people."""
+"""Close calls given explanatory attributes are permuted if there are at most this many people."""
 HOPE = 10.0
 """How many times smaller a permutation may make a p-value at the most."""
 UNKNOWN_GROUP, SMALL_GROUP = 5, 50
-"""The variance of a group of fewer people is unknown; up to so many, a larger one is not made up for."""
+"""With fewer people than the first, the variance of a group is not known; up to the second, a larger variance in it is
+not allowed for."""
 UNEQUAL = 3.0
 """How many times larger than elsewhere a variance must be to be called larger."""
 
@@ -136,7 +137,7 @@ def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
             by, x = people.protected, people.output
             if by.dtype.kind == "f":
                 by, x = x, by
-            yield batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+            yield batch.key_sampler(OneWaySampler(by, x, people.stratum), by, x)
 
     return Draws(np.flatnonzero(wanted).tolist(), samplers)
 

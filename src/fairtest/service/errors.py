@@ -9,9 +9,10 @@
      ├── BatchRejected      records are not what the stream declares; every one is named
      ├── KeyReused          an idempotency key came with another body
      ├── BadRequest         a value is not what it must be
+     ├── TooManyRequests    the key sends more than it may: come back later
      ├── TooLarge           more bytes, records or columns than a request may have
      ├── Unsupported        a format that is not understood here
-     └── StoreUnavailable   not now: try again; nothing was stored
+     └── StoreUnavailable   not now: try again
           └── Overloaded    too much at once
 """
 
@@ -71,6 +72,16 @@ class TooLarge(ServiceError):  # noqa: N818
     status, kind, title = 413, "too-large", "The request is too large"
 
 
+class TooManyRequests(ServiceError):  # noqa: N818
+    """The key sends more requests than it may. The header Retry-After says when the next one is taken."""
+
+    status, kind, title = 429, "too-many-requests", "Too many requests; nothing was stored"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class Unsupported(ServiceError):  # noqa: N818
     """The format of the request is not understood here."""
 
@@ -84,9 +95,9 @@ class KeyReused(ServiceError):  # noqa: N818
 
 
 class StoreUnavailable(ServiceError):  # noqa: N818
-    """Not now: nothing was stored, and the same request may succeed later."""
+    """Not now: send the same request again later; with its Idempotency-Key a batch is stored once however often."""
 
-    status, kind, title = 503, "unavailable", "Not now; nothing was stored"
+    status, kind, title = 503, "unavailable", "Not now; send it again"
     retry_after = 2
 
 

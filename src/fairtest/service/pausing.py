@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 POINTS = (
+    "append.staged",  # the file of a large batch is in place, no row names it
     "append.inside",  # rows of a group are written, not committed
     "append.committed",  # committed, nobody has been answered
     "seal.read",
@@ -20,6 +21,8 @@ POINTS = (
     "claim.committed",
     "spend.inside",
     "spend.committed",
+    "watch.inside",
+    "watch.committed",
     "send.sent",  # a message has left, nobody has noted it
 )
 hook: Callable[[str], None] | None = None

@@ -22,13 +22,16 @@ class Settings:
     database
         ``sqlite:///FILE`` or ``postgresql://USER@HOST/NAME``; empty for a SQLite file in the folder.
     segments
-        ``"database"``, or a folder; empty for a folder with SQLite and the database with PostgreSQL.
+        ``"database"``, a folder, or ``s3://BUCKET/PREFIX``; empty for a folder with SQLite and the
+        database with PostgreSQL.
     unsealed_most
         Bytes of batches that may wait to be sealed before no more are taken.
     disk_least
         Bytes that must be free on the disk of the folder for batches to be taken.
     allow_private
         Networks that webhooks may reach although they are not public, such as ``10.1.0.0/16``.
+    rate
+        Requests that a key may send in a second, on average over two; 0 for no limit.
     public_url
         How people reach the service, for links in messages; else what FAIRTEST_PUBLIC_URL says.
     """
@@ -42,6 +45,7 @@ class Settings:
     erase_within_hours: float = 24.0
     allow_private: tuple[str, ...] = ()
     public_url: str = ""
+    rate: float = 2000.0
 
     @property
     def database_url(self) -> str:
@@ -50,7 +54,7 @@ class Settings:
 
     @property
     def segments_at(self) -> str:
-        """``"database"`` or the path of a folder."""
+        """``"database"``, the path of a folder, or the address of a bucket."""
         if self.segments:
             return self.segments
         return str(self.data / "segments") if self.database_url.startswith("sqlite") else "database"

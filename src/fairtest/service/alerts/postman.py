@@ -69,7 +69,7 @@ class Postman:
         """Deliver what is due, a few at a time so that one slow receiver does not hold up the others."""
         done = 0
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            while done < at_most:
+            while done < at_most and not self._service.stopping.is_set():
                 leases = self._claim_some(min(AT_ONCE, at_most - done))
                 if not leases:
                     return done
@@ -94,7 +94,7 @@ class Postman:
     def _load(self, lease: Lease) -> tuple[Letter, Destination]:
         from fairtest.service.store.destinations import load_destination
 
-        with self._service.database.reading() as connection:
+        with self._service.database.reading_soon() as connection:
             row = connection.execute(
                 select(event).where(event.c.project == lease.project, event.c.id == lease.row["event"])
             ).one()
@@ -110,7 +110,7 @@ class Postman:
             subject, text = write_letter(letter.kind, letter.created, letter.body, settings.public_url)
             return send_mail(settings.mail, write_mail(settings.mail, to.address, letter.id, subject, text), self._tls)
         body = write_json(letter.kind, letter.created, letter.body, settings.public_url)
-        with self._service.database.reading() as connection:
+        with self._service.database.reading_soon() as connection:
             moment = int(self._service.database.now(connection))
         keys = valid_secrets(self._service.secret, to.project, to.id, to.secret_version)
         headers = signature_headers(keys, letter.id, moment, body)
@@ -118,7 +118,7 @@ class Postman:
 
     def _note(self, lease: Lease, outcome: Outcome) -> None:
         """Write down what became of an attempt; where the lease was lost, somebody else will."""
-        with self._service.database.writing() as connection:
+        with self._service.database.writing_soon() as connection:
             now = self._service.database.now(connection)
             values: dict[str, Any] = {"lease_until": None, "worker": None, "reason": outcome.reason}
             if outcome.delivered:
@@ -129,7 +129,8 @@ class Postman:
                 values |= {"state": "due", "due": now + self._pause(lease.attempts, outcome.retry_after)}
             connection.execute(held(lease).values(**values))
         if values["state"] == "dead":
-            logger.error("Delivery %s is dead after %d attempts: %s", lease.id, lease.attempts, outcome.reason)
+            fields = {"delivery": lease.id, "project": lease.project, "attempts": lease.attempts}
+            logger.error("a delivery is dead", extra=fields)
 
     def _pause(self, attempts: int, asked: float) -> float:
         """Return how long to wait: as planned, never less than the receiver asked for, and jittered upwards."""

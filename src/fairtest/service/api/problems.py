@@ -33,7 +33,8 @@ def documented() -> dict[int | str, dict[str, Any]]:
     statuses = {
         400: "the body cannot be read", 401: "no valid key", 403: "the key may not do this", 404: "no such thing",
         405: "no such method", 409: "not possible as things are", 412: "changed since it was read", 413: "too large",
-        415: "an unknown format", 422: "not what it must be", 500: "a fault of the service", 503: "not now",
+        415: "an unknown format", 422: "not what it must be", 429: "too many requests",
+        500: "a fault of the service", 503: "not now",
     }  # fmt: skip
     schema = {
         "type": "object",
@@ -46,7 +47,6 @@ def documented() -> dict[int | str, dict[str, Any]]:
 
 def add_handlers(app: FastAPI) -> None:
     """Let an app answer every error with a problem document."""
-    app.add_exception_handler(ServiceError, _of_service)
     app.add_exception_handler(FairTestError, _of_library)
     app.add_exception_handler(RequestValidationError, _of_validation)
     app.add_exception_handler(HTTPException, _of_http)
@@ -63,10 +63,12 @@ def known_problems() -> dict[str, tuple[int, str, str]]:
     return found
 
 
-async def _of_service(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ServiceError)
+def answer_error(error: FairTestError) -> JSONResponse:
+    """Return the problem document of an error: of the service, or what the library says of a question."""
+    if not isinstance(error, ServiceError):
+        return problem(422, "bad-request", errors.BadRequest.title, str(error))
     headers = {}
-    if isinstance(error, StoreUnavailable):
+    if isinstance(error, StoreUnavailable | errors.TooManyRequests):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
@@ -74,8 +76,8 @@ async def _of_service(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _of_library(_: Request, error: Exception) -> JSONResponse:
-    """Answer with what the library says about a question that cannot be asked."""
-    return problem(422, "bad-request", errors.BadRequest.title, str(error))
+    assert isinstance(error, FairTestError)
+    return answer_error(error)
 
 
 async def _of_validation(_: Request, error: Exception) -> JSONResponse:

@@ -15,9 +15,11 @@ import polars as pl
 from fairtest.service.errors import BadRow, BatchRejected, TooLarge, Unsupported
 from fairtest.service.ingest.csv import check_header
 from fairtest.service.ingest.frames import TYPES, check_frame, reject, show_value
+from fairtest.service.ingest.plain_arrow import pack_batch
 
 if TYPE_CHECKING:
     from fairtest.service.ingest.columns import Declaration
+    from fairtest.service.ingest.frames import Packed
 
 DICTIONARY_BATCH, RECORD_BATCH = 2, 3
 HEADER_TYPE, HEADER = 1, 2
@@ -26,22 +28,43 @@ DICTIONARY_DATA, COMPRESSION = 1, 3
 
 def read_arrow(body: bytes, declaration: Declaration, most: int) -> pl.DataFrame:
     """Return the records of an Arrow stream."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise Unsupported(
-            "Arrow is not understood here: the server lacks pyarrow (pip install 'fairtest[arrow]'). Send JSON."
-        ) from None
+    pa = _pyarrow()
     try:  # names of columns and zones too are only found to be no text when they are looked at
-        frame = _conform(pa, _read_table(pa, body, most), declaration)
-    except (pa.ArrowException, OSError, ValueError, struct.error, RecursionError) as error:
+        schema, batches = _read_batches(pa, body, most)
+        frame = _conform(pa, pa.Table.from_batches(batches, schema), declaration)
+    except _unreadable(pa) as error:
         first = (str(error).splitlines() or ["it cannot be read"])[0]
         raise BatchRejected([BadRow(None, None, first[:200], "an Arrow stream")], 0, 0) from None
     check_frame(frame, declaration)
     return frame
 
 
-def _read_table(pa: Any, body: bytes, most: int) -> Any:
+def pack_arrow(body: bytes, declaration: Declaration, most: int) -> Packed | None:
+    """Return the records of an Arrow stream ready to be stored, if it is plain and good; else None."""
+    pa = _pyarrow()
+    try:
+        _, batches = _read_batches(pa, body, most)
+        return pack_batch(pa, batches[0], declaration) if len(batches) == 1 else None
+    except _unreadable(pa):
+        return None
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise Unsupported(
+            "Arrow is not understood here: the server lacks pyarrow (pip install 'fairtest[arrow]'). Send JSON."
+        ) from None
+    return pa
+
+
+def _unreadable(pa: Any) -> tuple[type[Exception], ...]:
+    return (pa.ArrowException, OSError, ValueError, struct.error, RecursionError)
+
+
+def _read_batches(pa: Any, body: bytes, most: int) -> tuple[Any, list[Any]]:
+    """Return the schema and the record batches of a stream, each of them validated."""
     _refuse_compression(pa, body)
     batches, rows = [], 0
     with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
@@ -51,7 +74,7 @@ def _read_table(pa: Any, body: bytes, most: int) -> Any:
                 raise TooLarge(f"A batch may have {most:,} records: send them in several batches.")
             each.validate(full=True)
             batches.append(each)
-        return pa.Table.from_batches(batches, reader.schema)
+        return reader.schema, batches
 
 
 def _conform(pa: Any, table: Any, declaration: Declaration) -> pl.DataFrame:

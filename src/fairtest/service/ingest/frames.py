@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import polars as pl
@@ -25,6 +26,14 @@ TYPES: dict[str, pl.DataType] = {
 }
 
 
+@dataclass(frozen=True)
+class Packed:
+    """Checked records as they are stored: an Arrow stream, which :func:`from_bytes` reads."""
+
+    rows: int
+    body: bytes
+
+
 def frame_of(declaration: Declaration, values: Sequence[Sequence[object]]) -> pl.DataFrame:
     """Return a frame from the values of each column, which were checked before."""
     return pl.DataFrame(
@@ -35,15 +44,15 @@ def frame_of(declaration: Declaration, values: Sequence[Sequence[object]]) -> pl
     )
 
 
-def to_bytes(frame: pl.DataFrame) -> bytes:
-    """Return a frame as an Arrow stream."""
+def pack_frame(frame: pl.DataFrame) -> Packed:
+    """Return the records of a frame as they are stored."""
     buffer = io.BytesIO()
     frame.write_ipc_stream(buffer, compression="lz4")
-    return buffer.getvalue()
+    return Packed(frame.height, buffer.getvalue())
 
 
 def from_bytes(body: bytes) -> pl.DataFrame:
-    """Return the frame of an Arrow stream that :func:`to_bytes` wrote: never of bytes that a client sent."""
+    """Return the frame of an Arrow stream that we wrote: never of bytes that a client sent."""
     return pl.read_ipc_stream(io.BytesIO(body))
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtest.service.errors import BadRequest, BadRow, BatchRejected, TooLarge, Unsupported
-from fairtest.service.ingest.arrow import read_arrow
+from fairtest.service.ingest.arrow import pack_arrow, read_arrow
 from fairtest.service.ingest.csv import read_csv
-from fairtest.service.ingest.frames import to_bytes
+from fairtest.service.ingest.frames import pack_frame
 from fairtest.service.ingest.json import read_json, read_lines
 from fairtest.service.store.log import Append
 
@@ -58,9 +58,13 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
     format_name, read = FORMATS[media_type]
     body = unpack_body(sent.body, sent.encoding)
     declaration = stream.declaration if sent.kind == "records" else stream.declaration.for_truths()
-    frame = read(body, declaration, MOST_RECORDS)
-    if sent.kind == "truth":
-        frame = _check_truths(frame, declaration)
+    packed = None
+    if (format_name, sent.kind) == ("arrow", "records") and stream.sampling is None:
+        packed = pack_arrow(body, declaration, MOST_RECORDS)
+    if packed is None:
+        frame = read(body, declaration, MOST_RECORDS)
+        frame = frame if sent.kind == "records" else _check_truths(frame, declaration)
+        packed = pack_frame(frame if stream.sampling is None else stream.sampling.of(frame))
     digest = hashlib.sha256(f"{sent.kind} {format_name} ".encode() + body).hexdigest()
     return Append(
         stream.project,
@@ -69,8 +73,8 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
         digest,
         sent.kind,
         format_name,
-        frame.height,
-        to_bytes(frame),
+        packed.rows,
+        packed.body,
         stream.version,
         writer_key,
     )

@@ -44,7 +44,7 @@ class Child:
         """Start the process."""
         command = [sys.executable, "-m", "fairtest.service.operate.child", *self._arguments]
         # frames of one batch are small: handing parts of them to other threads costs more than it gains
-        few = {"POLARS_MAX_THREADS": "1"} if self._passed else {}
+        few = {"POLARS_MAX_THREADS": "1", "ARROW_IO_THREADS": "1", "MALLOC_ARENA_MAX": "2"} if self._passed else {}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, text=True, pass_fds=self._passed, env={**few, **os.environ}
         )

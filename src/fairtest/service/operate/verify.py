@@ -15,11 +15,16 @@ import numpy as np
 import polars as pl
 from sqlalchemy import func, select
 
+from fairtest.monitoring.journal import differences
 from fairtest.service.ingest.frames import from_bytes
+from fairtest.service.store.log import BODY
+from fairtest.service.store.retention import expired_upto
 from fairtest.service.store.rows import ID_HASH, SEQ
 from fairtest.service.store.sealing import live_segments
 from fairtest.service.store.tables import batch, batch_body, monitor, report, run, run_people, stream, tombstone
 from fairtest.service.store.trail import broken_links
+from fairtest.service.store.watch_steps import load_journal, load_people, unpack_plain
+from fairtest.service.store.watch_tables import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +48,24 @@ def verify(service: Service) -> list[str]:
         wrong += [f"{where}: {what}" for what in _check_segments(service, each.project, each.name)]
     for each in monitors:
         wrong += [f"monitor {each.project}/{each.id}: {what}" for what in _check_runs(service, each.project, each.id)]
+        wrong += [
+            f"monitor {each.project}/{each.id}: {what}" for what in _check_watches(service, each.project, each.id)
+        ]
     return wrong
+
+
+def _check_watches(service: Service, project: str, monitor_id: str) -> Iterator[str]:
+    """Check that the journal of each watch gives the stakes that it holds, and that no person was counted twice."""
+    with service.database.reading() as connection:
+        own = (watch.c.project == project) & (watch.c.monitor == monitor_id) & watch.c.body.is_not(None)
+        for row in connection.execute(select(watch.c.id, watch.c.body).where(own)).all():
+            state = unpack_plain(row.body)["watch"]
+            if wrong := differences(state, load_journal(connection, project, row.id)):
+                yield f"the stakes of watch {row.id} do not follow from its journal: {wrong[0]}"
+            for hashes in load_people(connection, project, row.id, len(state["learned"]["pairs"])):
+                people = np.frombuffer(hashes, dtype="<u8")
+                if np.unique(people).size < people.size:
+                    yield f"watch {row.id} used {people.size - np.unique(people).size} people twice"
 
 
 def _check_log(service: Service, project: str, name: str) -> Iterator[str]:
@@ -59,6 +81,8 @@ def _check_log(service: Service, project: str, name: str) -> Iterator[str]:
         there = {
             row.seq: row.body for row in connection.execute(select(batch_body.c.seq, batch_body.c.body).where(bodies))
         }
+        files = live_segments(connection, project, name, BODY)
+    there |= {each.hi: service.segments.read(each.place) for each in files}
     if [row.seq for row in rows] != list(range(1, counter.seq + 1)):
         yield f"its batches are not numbered from 1 to {counter.seq}"
     if (sent := sum(row.rows for row in rows if row.kind == "records")) != counter.records:
@@ -80,6 +104,7 @@ def _check_segments(service: Service, project: str, name: str) -> Iterator[str]:
         sealed = connection.scalar(select(stream.c.sealed).where(owner)) or 0
         segments = live_segments(connection, project, name)
         expected = _expected_rows(connection, project, name, sealed)
+        gone = expired_upto(connection, project, name)
         stones = (tombstone.c.project == project) & (tombstone.c.stream == name)
         erased = bool(connection.scalar(select(func.count()).select_from(tombstone).where(stones)))
     last: dict[str, int] = {}
@@ -89,8 +114,8 @@ def _check_segments(service: Service, project: str, name: str) -> Iterator[str]:
         if each.lo < last.get(each.kind, 0):
             yield f"segments overlap at batch {each.lo}"
         last[each.kind] = each.hi
-        if each.hi > sealed:
-            yield f"segment {each.place} reaches beyond what is sealed"
+        if (each.hi > sealed) != (each.kind == BODY):
+            yield f"segment {each.place} is not on its side of what is sealed"
         try:
             body = service.segments.read(each.place)
         except FileNotFoundError:
@@ -99,6 +124,8 @@ def _check_segments(service: Service, project: str, name: str) -> Iterator[str]:
         if hashlib.sha256(body).hexdigest() != each.sha256:
             yield f"segment {each.place} has changed"
             continue
+        if each.kind == BODY:
+            continue
         frame = pl.read_parquet(io.BytesIO(body), columns=[SEQ, ID_HASH])
         stored.update({(each.kind, seq): n for seq, n in frame[SEQ].value_counts().iter_rows()})
         if each.kind == "records":
@@ -106,6 +133,8 @@ def _check_segments(service: Service, project: str, name: str) -> Iterator[str]:
     if twice := [hashed for hashed, n in ids.items() if n > 1]:
         yield f"{len(twice)} records are there twice"
     for place, rows in expected.items():
+        if place[1] <= gone[place[0]]:
+            continue
         if stored[place] != rows and not (erased and stored[place] < rows):
             yield f"batch {place[1]} has {stored[place]} of {rows} records in segments"
 

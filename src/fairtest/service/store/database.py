@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, func, select
@@ -19,9 +19,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import BadRequest, StoreUnavailable
+from fairtest.service.guard.environment import read_password
+from fairtest.service.store.silence import SilenceGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection, Engine, Table
     from sqlalchemy.engine import URL
@@ -30,7 +33,13 @@ WAIT = 30.0
 """Seconds that a transaction waits for a lock before the request fails."""
 POOL = 10
 """Connections that a process keeps to PostgreSQL; twice as many at most."""
+PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
+"""The variable with the password of the database; with _FILE, that of a file with it."""
+SOON = 2 * WAIT
+"""Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
+READ_ONLY = "25006"
+"""What PostgreSQL says of a change where it takes none, such as on a standby after a failover."""
 
 
 class Database:
@@ -45,27 +54,58 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _checked_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._silence = SilenceGuard()
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgresql_engine(self.url)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, within: float | None = None) -> Iterator[Connection]:
         """Give a connection to read from; keep it as short as the reading needs."""
-        with _telling_outages(), self.engine.connect() as connection, connection.begin():
+        with (
+            _telling_outages(),
+            self.engine.connect() as connection,
+            self._guard(connection, within),
+            connection.begin(),
+        ):
             yield connection
 
+    def reading_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few rows: a database that says nothing meanwhile is given up."""
+        return self.reading(SOON)
+
+    def writing_soon(self) -> AbstractContextManager[Connection]:
+        """Give a connection for a few changes: a database that says nothing meanwhile is given up."""
+        return self.writing(SOON)
+
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Give a connection whose changes are all stored when the block ends, or none if it raises."""
+    def writing(self, within: float | None = None) -> Iterator[Connection]:
+        """Give a connection whose changes are all stored when the block ends, or none if it raises.
+
+        ``within`` is how many seconds this may take before a database that says nothing is given up.
+        """
         with _telling_outages(), self.engine.connect() as plain:
             connection = plain.execution_options(**{IMMEDIATE: True})
-            with connection.begin():
+            with self._guard(connection, within), connection.begin():
                 yield connection
+
+    def _guard(self, connection: Connection, within: float | None) -> AbstractContextManager[None]:
+        driver: Any = connection.connection.driver_connection
+        if within is None or self.is_sqlite or driver is None:
+            return nullcontext()
+        return self._silence.watching(driver.fileno(), within)
 
     def now(self, connection: Connection) -> float:
         """Return the time that decides leases: on PostgreSQL that of the server, which all machines share."""
         if self.is_sqlite:
             return time.time()
         return float(connection.scalar(select(func.extract("epoch", func.clock_timestamp()))) or 0)
+
+    def empty_log(self) -> bool:
+        """Write SQLite's log into its file and empty it: what was erased must not stay there. False if others read."""
+        if not self.is_sqlite:
+            return True
+        with _telling_outages(), self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+        return busy == 0
 
     def close(self) -> None:
         """Close all connections."""
@@ -96,13 +136,27 @@ def _checked_url(url: str) -> URL:
     raise InputError(f"The database must be sqlite:///FILE or postgresql://USER@HOST/NAME. Got {shown!r} instead.")
 
 
+def sqlite_driver() -> Any:
+    """Return the newer of Python's own SQLite and the one that the package ``pysqlite3`` brings.
+
+    Python has that of the system, often one that may not keep a write-ahead log; without such a log a commit waits for
+    the disk four times instead of once, and readers keep the writer waiting.
+    """
+    try:
+        import pysqlite3
+    except ImportError:
+        return sqlite3
+    return max(sqlite3, pysqlite3, key=lambda driver: tuple(driver.sqlite_version_info))
+
+
 def _sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+    driver = sqlite_driver()
+    engine = create_engine(url, module=driver, connect_args={"timeout": WAIT, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver begins no transaction of its own
-        journal = "WAL" if may_use_wal(sqlite3.sqlite_version_info) else "TRUNCATE"
+        journal = "WAL" if may_use_wal(driver.sqlite_version_info) else "TRUNCATE"
         for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {setting}")
 
@@ -115,13 +169,23 @@ def _sqlite_engine(url: URL) -> Engine:
 
 
 def _postgresql_engine(url: URL) -> Engine:
+    if url.password is None and (password := read_password(PASSWORD)):
+        url = url.set(password=password)
     return create_engine(
         url,
         pool_size=POOL,
         max_overflow=POOL,
         pool_timeout=WAIT,
         pool_recycle=900,
-        connect_args={"connect_timeout": 5, "options": f"-c lock_timeout={int(WAIT * 1000)}"},
+        connect_args={
+            "connect_timeout": 5,
+            "options": f"-c lock_timeout={int(WAIT * 1000)}",
+            # a machine that is gone says nothing: it is noticed after half a minute, and not after two hours
+            "keepalives_idle": 15,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 30_000,
+        },
     )
 
 
@@ -152,6 +216,8 @@ def _telling_outages() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error
+        if getattr(error.orig, "sqlstate", None) == READ_ONLY:
+            raise StoreUnavailable("The database can only be read at the moment.") from error
         raise
 
 

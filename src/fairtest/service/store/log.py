@@ -8,15 +8,17 @@ declares what the records were checked against.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from fairtest.service.errors import KeyReused, NotFound, ServiceError, Unauthorized
 from fairtest.service.pausing import pause
+from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.projects import valid_keys
-from fairtest.service.store.tables import batch, batch_body, stream
+from fairtest.service.store.tables import batch, batch_body, segment, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +42,8 @@ class Append:
         The version of the stream whose columns the records were checked against.
     writer_key
         The id of the key that sent it; None for a command on the machine itself.
+    place
+        Where the body lasts already, if that is not to be the database: then only a row that names it is stored.
     """
 
     project: str
@@ -52,6 +56,7 @@ class Append:
     body: bytes
     checked_against: int
     writer_key: str | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,26 @@ class Receipt:
     replayed: bool = False
 
 
+# written once, because making a statement costs more than running it
+COUNT_UP = (
+    update(stream)
+    .where(stream.c.project == bindparam("of_project"), stream.c.name == bindparam("of_stream"))
+    .values(seq=stream.c.seq + bindparam("batches"), records=stream.c.records + bindparam("new_records"))
+    .returning(stream.c.seq, stream.c.records, stream.c.version)
+)
+FIND_KEYS = select(
+    batch.c.digest, batch.c.key, batch.c.seq, batch.c.kind, batch.c.rows, batch.c.stream_records, batch.c.received,
+    batch.c.duplicates,
+).where(
+    batch.c.project == bindparam("of_project"),
+    batch.c.stream == bindparam("of_stream"),
+    batch.c.key.in_(bindparam("keys", expanding=True)),
+)  # fmt: skip
+ADD_BATCHES, ADD_BODIES, ADD_SEGMENT = insert(batch), insert(batch_body), insert(segment)
+BODY = "body"
+"""The kind of a segment that is one batch as it came, until it is sealed with others."""
+
+
 class StreamChanged(ServiceError):  # noqa: N818 - nothing is wrong: the batch is checked again
     """The stream has other columns than the batch was checked against."""
 
@@ -80,7 +105,7 @@ def append_group(database: Database, group: Sequence[Append]) -> list[Receipt | 
     by_stream: dict[tuple[str, str], list[int]] = {}
     for place, each in enumerate(group):
         by_stream.setdefault((each.project, each.stream), []).append(place)
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         valid = valid_keys(connection, {a.writer_key for a in group if a.writer_key is not None}, now)
         for owner, places in sorted(by_stream.items()):  # one order for all writers: no deadlocks
@@ -98,15 +123,15 @@ def _append_to_stream(
     """Write batches of one stream inside a transaction."""
     if not appends:
         return {}
-    counter = (stream.c.project == owner[0]) & (stream.c.name == owner[1])
+    own = {"of_project": owner[0], "of_stream": owner[1]}
+    counted = len(appends), _count_records(appends.values())
     # taking the counter row keeps every other writer of this stream waiting until we have committed
-    locked = update(stream).where(counter).values(seq=stream.c.seq)
-    row = connection.execute(locked.returning(stream.c.seq, stream.c.records, stream.c.version)).first()
+    row = connection.execute(COUNT_UP, {**own, "batches": counted[0], "new_records": counted[1]}).first()
     if row is None:
         return dict.fromkeys(appends, NotFound(f"There is no stream {owner[1]!r}."))
+    seq, records = row.seq - counted[0], row.records - counted[1]
     known = _receipts(connection, owner, {each.key for each in appends.values()})
     answers: dict[int, Receipt | ServiceError] = {}
-    seq, records = row.seq, row.records
     new: list[tuple[Append, Receipt]] = []
     for place, each in appends.items():
         if each.key in known:
@@ -121,10 +146,15 @@ def _append_to_stream(
             known[each.key] = each.digest, receipt
             answers[place] = receipt
             new.append((each, receipt))
+    if len(new) < counted[0]:  # all were counted as new: take back those that were not
+        back = {"batches": seq - row.seq, "new_records": records - row.records}
+        connection.execute(COUNT_UP, {**own, **back})
     _write(connection, owner, new)
-    if new:
-        connection.execute(update(stream).where(counter).values(seq=seq, records=records))
     return answers
+
+
+def _count_records(appends: Iterable[Append]) -> int:
+    return sum(each.rows for each in appends if each.kind == "records")
 
 
 def _write(connection: Connection, owner: tuple[str, str], new: Sequence[tuple[Append, Receipt]]) -> None:
@@ -146,8 +176,21 @@ def _write(connection: Connection, owner: tuple[str, str], new: Sequence[tuple[A
         }
         for each, receipt in new
     ]
-    connection.execute(insert(batch), rows)
-    connection.execute(insert(batch_body), [{**place, "seq": r.seq, "body": each.body} for each, r in new])
+    connection.execute(ADD_BATCHES, rows)
+    if small := [{**place, "seq": r.seq, "body": each.body} for each, r in new if each.place is None]:
+        connection.execute(ADD_BODIES, small)
+    for each, receipt in new:
+        if each.place is not None:
+            connection.execute(ADD_SEGMENT, {**place, **_name_body(each, receipt), "place": each.place})
+
+
+def _name_body(each: Append, receipt: Receipt) -> dict[str, Any]:
+    """Return what the manifest says of a body that is outside of the database until it is sealed."""
+    return {
+        "id": make_id("seg"), "kind": BODY, "lo": receipt.seq - 1, "hi": receipt.seq, "rows": each.rows,
+        "bytes": len(each.body), "sha256": hashlib.sha256(each.body).hexdigest(),
+        "columns_version": each.checked_against, "created": receipt.received,
+    }  # fmt: skip
 
 
 def find_receipt(connection: Connection, project: str, stream_name: str, key: str) -> Receipt:
@@ -159,10 +202,8 @@ def find_receipt(connection: Connection, project: str, stream_name: str, key: st
 
 
 def _receipts(connection: Connection, owner: tuple[str, str], keys: Iterable[str]) -> dict[str, tuple[str, Receipt]]:
-    chosen = (batch.c.project == owner[0]) & (batch.c.stream == owner[1]) & batch.c.key.in_(list(keys))
-    columns = (batch.c.key, batch.c.seq, batch.c.kind, batch.c.rows, batch.c.stream_records, batch.c.received)
-    rows = connection.execute(select(batch.c.digest, *columns, batch.c.duplicates).where(chosen))
-    return {row.key: (row.digest, Receipt(*row[1:])) for row in rows}
+    rows = connection.execute(FIND_KEYS, {"of_project": owner[0], "of_stream": owner[1], "keys": list(keys)})
+    return {row[1]: (row[0], Receipt(*row[1:])) for row in rows}
 
 
 def _replayed(receipt: Receipt) -> Receipt:

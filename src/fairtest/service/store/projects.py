@@ -6,7 +6,7 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fairtest.service.errors import Conflict, NotFound
@@ -19,7 +19,7 @@ from fairtest.service.store.tables import key, project
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import ColumnElement, Connection, Row
+    from sqlalchemy import BindParameter, ColumnElement, Connection, Row
 
     from fairtest.service.guard.secrets import NewKey
     from fairtest.service.store.database import Database
@@ -73,7 +73,7 @@ def list_projects(database: Database, after: str | None, limit: int) -> list[Pro
 
 def find_project(database: Database, name: str) -> Project:
     """Return a project."""
-    with database.reading() as connection:
+    with database.reading_soon() as connection:
         found = connection.execute(select(project.c.name, project.c.created).where(project.c.name == name)).first()
     if found is None:
         raise NotFound(f"There is no project {name!r}.")
@@ -161,24 +161,27 @@ def find_key(database: Database, text: str) -> StoredKey | None:
     key_id = id_of_key(text)
     if key_id is None:
         return None
-    with database.reading() as connection:
+    with database.reading_soon() as connection:
         now = database.now(connection)
         row = connection.execute(select(key).where(key.c.id == key_id, _valid(now))).first()
     if row is None or not hmac.compare_digest(row.digest, digest_of(text)):
         return None
     if row.last_used is None or now - row.last_used > USED_AT_MOST_EVERY:
-        with database.writing() as connection:
+        with database.writing_soon() as connection:
             connection.execute(update(key).where(key.c.id == key_id).values(last_used=now))
     return _stored(row)
 
 
 def valid_keys(connection: Connection, ids: Iterable[str], now: float) -> set[str]:
     """Return which of these keys are valid."""
-    return set(connection.scalars(select(key.c.id).where(key.c.id.in_(list(ids)), _valid(now))))
+    return set(connection.scalars(FIND_VALID, {"ids": list(ids), "now": now}))
 
 
-def _valid(now: float) -> ColumnElement[bool]:
+def _valid(now: float | BindParameter[float]) -> ColumnElement[bool]:
     return key.c.revoked.is_(None) & or_(key.c.expires.is_(None), key.c.expires > now)
+
+
+FIND_VALID = select(key.c.id).where(key.c.id.in_(bindparam("ids", expanding=True)), _valid(bindparam("now")))
 
 
 def _stored(row: Row[Any]) -> StoredKey:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,6 +18,7 @@ from sqlalchemy import delete, insert, select, update
 from fairtest.service.ingest.frames import from_bytes
 from fairtest.service.pausing import pause
 from fairtest.service.store.identifiers import make_id
+from fairtest.service.store.log import BODY
 from fairtest.service.store.rows import (
     ID_HASH,
     PERSON_HASH,
@@ -36,10 +38,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from fairtest.service.service import Service
+    from fairtest.service.store.log import Append
     from fairtest.service.store.streams import Stream
 
 MOST_ROWS, MOST_BYTES = 250_000, 64 << 20
 """How many records, and how many bytes of them, go into one segment."""
+LARGE = 20_000
+"""A batch of so many records is written beside the segments, not into the database."""
 DAY = 86400.0
 
 
@@ -113,6 +118,8 @@ def _commit_seal(service: Service, found: Stream, hi: int, made: Sequence[Segmen
             connection.execute(update(batch).where(log, batch.c.seq == seq).values(duplicates=count))
         bodies = (batch_body.c.project == found.project) & (batch_body.c.stream == found.name)
         connection.execute(delete(batch_body).where(bodies, batch_body.c.seq > found.sealed, batch_body.c.seq <= hi))
+        files = (segment.c.project == found.project) & (segment.c.stream == found.name) & (segment.c.kind == BODY)
+        connection.execute(update(segment).where(files, segment.c.hi <= hi).values(replaced=now))
         pause("seal.inside")
     pause("seal.committed")
 
@@ -129,6 +136,19 @@ def write_segment(service: Service, found: Stream, kind: str, window: tuple[int,
     return Segment(
         found.project, make_id("seg"), found.name, kind, lo, hi, place, frame.height, len(body), digest, found.version
     )
+
+
+def stage_body(service: Service, append: Append) -> Append:
+    """Write the body of a large batch where segments are: then none of it goes through the database.
+
+    The file has a name of its own each time. If nothing comes to name it, it is swept away later.
+    """
+    if append.rows < LARGE or service.segments.in_database:
+        return append
+    place = f"{append.project}/{append.stream}/{BODY}-{secrets.token_hex(16)}.arrow"
+    service.segments.write(place, append.body)
+    pause("append.staged")
+    return replace(append, place=place)
 
 
 def live_segments(connection: Connection, project: str, name: str, kind: str | None = None) -> list[Segment]:
@@ -160,13 +180,16 @@ def _read_bodies(service: Service, found: Stream, goal: int) -> tuple[dict[str, 
         rows, size = rows + each.rows, size + each.bytes
     parts: dict[str, list[pl.DataFrame]] = {}
     bodies = (batch_body.c.project == found.project) & (batch_body.c.stream == found.name)
+    with service.database.reading() as connection:
+        large = {each.hi: each.place for each in live_segments(connection, found.project, found.name, BODY)}
     for start in range(0, len(chosen), 100):  # few at a time: a reader of SQLite's file keeps its writer waiting
         few = {each.seq: each for each in chosen[start : start + 100]}
         with service.database.reading() as connection:
             stored = connection.execute(
                 select(batch_body.c.seq, batch_body.c.body).where(bodies, batch_body.c.seq.in_(list(few)))
             ).all()
-        for seq, body in sorted((row.seq, row.body) for row in stored):
+        read = {seq: service.segments.read(large[seq]) for seq in few if seq in large}
+        for seq, body in sorted([*read.items(), *((row.seq, row.body) for row in stored)]):
             frame = from_bytes(body)
             place = (pl.lit(seq).alias(SEQ), pl.int_range(frame.height, dtype=pl.Int32).alias(ROW))
             received = pl.lit(few[seq].received, pl.Float64).alias(RECEIVED)

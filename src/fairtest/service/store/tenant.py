@@ -52,8 +52,8 @@ class Tenant:
 
     def reading(self) -> AbstractContextManager[Connection]:
         """Give a connection to read from."""
-        return self.database.reading()
+        return self.database.reading_soon()
 
     def writing(self) -> AbstractContextManager[Connection]:
         """Give a connection whose changes are all stored, or none."""
-        return self.database.writing()
+        return self.database.writing_soon()

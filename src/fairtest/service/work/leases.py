@@ -50,7 +50,7 @@ def claim(
     passed_over
         Given the time, a condition for rows that must wait although they are due.
     """
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         ready = or_(
             and_(table.c.state == "due", table.c.due <= now),
@@ -87,14 +87,14 @@ def held(lease: Lease) -> Update:
 
 def renew(database: Database, lease: Lease) -> bool:
     """Hold a row for longer; False if it was lost."""
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         now = database.now(connection)
         return connection.execute(held(lease).values(lease_until=now + LEASE)).rowcount == 1
 
 
 def give_back(database: Database, lease: Lease) -> None:
     """Let somebody else take the row at once; this attempt does not count."""
-    with database.writing() as connection:
+    with database.writing_soon() as connection:
         attempts = lease.table.c.attempts - 1
         connection.execute(held(lease).values(state="due", lease_until=None, worker=None, attempts=attempts))
 

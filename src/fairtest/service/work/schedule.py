@@ -58,7 +58,7 @@ def plan_runs(service: Service) -> int:
         monitor.c.created_at_records, stream.c.records,
     )  # fmt: skip
     active = (~monitor.c.paused) & monitor.c.deleted.is_(None)
-    with service.database.reading() as connection:
+    with service.database.reading_soon() as connection:
         now = service.database.now(connection)
         rows = connection.execute(select(*columns).select_from(both).where(active)).all()
         due = [(row, occasion, moment) for row in rows for occasion, moment in _occasions(row, now)]
@@ -66,7 +66,7 @@ def plan_runs(service: Service) -> int:
     missing = [each for each in due if each[1] not in known or each[1].startswith("n:")]
     if not missing:
         return 0
-    with service.database.writing() as connection:
+    with service.database.writing_soon() as connection:
         made = [run_row(row.project, row.id, row.version, occasion, moment, now) for row, occasion, moment in missing]
         return insert_new(connection, run, made)
 
