@@ -89,12 +89,12 @@ holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again
 	$(BIN)/python -m calibration.holds --runs 200 --jobs 2
 
 stories: $(VENV)/.installed-dev ## do reports name just the contexts that were planted? then the same with rare groups and outputs
-	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2
+	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2 $(if $(RESULTS),--results $(RESULTS))
 	$(BIN)/python -m calibration.stories --rare --seeds 30 --first 1000 --jobs 2
 
 verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is found where there is nothing; census with DATA=adult.csv
 	$(BIN)/python -m calibration.verdicts small --seeds 7 --jobs 2
-	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
+	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2 $(if $(RESULTS),--results $(RESULTS))
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
 
 lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=20 for a short one, two hours
