@@ -43,7 +43,8 @@ class Told:
     idle
         How many findings have a condition that plays no role.
     bias, covered, covered_single
-        For each finding: how far its effect is beyond the truth in its direction, and whether its intervals hold it.
+        For each finding: how far its effect is beyond the truth in its direction, and whether its intervals hold it;
+        not every finding has a single one.
     false_contrasts
         Findings shown inside another, or as differing from everybody, that are truly no stronger than the rest of it.
     contrasts
@@ -98,7 +99,7 @@ def tell(name: str, seed: int, **options: Any) -> Told:
         idle,
         tuple(map(float, signed)),
         tuple(_holds(f.interval, e) for f, e in zip(findings, effects, strict=True)),
-        tuple(_holds(f.interval_single, e) for f, e in zip(findings, effects, strict=True)),
+        tuple(_holds(f.interval_single, e) for f, e in zip(findings, effects, strict=True) if f.interval_single),
         len(contrasts),
         sum(contrasts),
         right,

@@ -6,7 +6,6 @@ script prints), and ``figures`` (those of its reports). Pages and conclusions ar
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,8 @@ from examples import (
     shoppers,
     staples,
 )
-from examples.command import Sources, default_sources, shown
+from examples.command import Clock, Sources, shown
+from fairtest.datasets import planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
     import fairtest as ft
 
-__all__ = ["WORKLOADS", "Record", "Workload", "default_sources", "facts_of"]
+__all__ = ["WORKLOADS", "Record", "Workload", "facts_of"]
 
 Facts = dict[str, Any]
+ATTRIBUTES = ("protected", "explanatory", "contextual")
+"""The roles of columns that say something of a person."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,6 @@ class Record:
     table: Facts
     facts: Facts
     printed: str
-    call: str
     figures: Mapping[str, str]
 
     def stored(self) -> Facts:
@@ -65,7 +66,7 @@ class Workload:
         table, facts, figures = self.record(story)
         seconds = {stage: round(s, 3) for stage, s in story.clock.seconds.items()}
         printed = "\n".join(self.script.tell(story)) + "\n"
-        return Record(table | {"seconds": seconds}, facts, printed, inspect.getsource(self.call), figures)
+        return Record(table | {"seconds": seconds}, facts, printed, figures)
 
 
 def facts_of(part: Any) -> Facts:
@@ -96,12 +97,12 @@ def _attributes(report: ft.Report) -> list[Facts]:
     ]
 
 
-def _line(report: ft.Report, attributes: int, strata: int = 0) -> Facts:
+def _line(report: ft.Report, strata: int = 0) -> Facts:
     """Return the line of the table; strata, which the paper does not count, are taken off what was tested."""
     sizes = [finding.size for finding in shown(report)]
     return {
         "users": report.data.rows,
-        "attributes": attributes,
+        "attributes": sum(column.role in ATTRIBUTES for column in report.data.columns),
         "metric": ", ".join(dict.fromkeys(attribute.metric for attribute in report.attributes)),
         "looked_at": report.looked_at,
         "discovered": report.discovered - strata,
@@ -130,7 +131,8 @@ def _record_microbenchmark(story: microbenchmark.Story) -> tuple[Facts, Facts, d
         "false_findings": sum(trial.false for trial in story.trials),
         "false_runs": sum(trial.false > 0 for trial in story.trials),
     }
-    table = {"users": story.people, "attributes": 4, "metric": "DIFF"}
+    one, _ = microbenchmark.ask(planted.microbenchmark(100, 0.1, seed=0, people=20_000), 0, Clock())
+    table = {"users": story.people} | {name: _line(one)[name] for name in ("attributes", "metric")}
     return table, facts, {}
 
 
@@ -169,7 +171,7 @@ def _record_staples(story: staples.Story) -> tuple[Facts, Facts, dict[str, str]]
             "threshold": shoppers.THRESHOLD,
         },
     }
-    return _line(story.found, 4), facts, {"income": story.found.figures()["income-forest"]}
+    return _line(story.found), facts, {"income": story.found.figures()["income-forest"]}
 
 
 def _share_of(report: ft.Report, output: str) -> float:
@@ -194,7 +196,7 @@ def _record_healthcare(story: healthcare.Story) -> tuple[Facts, Facts, dict[str,
     figures = {"made-up": story.made_up.detected.figures()["age-0"]}
     if story.real is not None:
         figures["real"] = story.real.detected.figures()["age-0"]
-    table = _line((story.real or story.made_up).detected, 8 if story.real else 5)
+    table = _line((story.real or story.made_up).detected)
     return table, facts, figures
 
 
@@ -202,7 +204,7 @@ def _record_image_tagger(story: image_tagger.Story) -> tuple[Facts, Facts, dict[
     tested = [facts_of(finding) for finding in image_tagger.tested_labels(story.report)]
     facts = {"made_up": story.made_up, "top_k": image_tagger.TOP_K, "labels": tested}
     facts["number"] = story.report.labels.number if story.report.labels else 0
-    line = _line(story.report, 1) | {"metric": "REG, DIFF"}
+    line = _line(story.report) | {"metric": "REG, DIFF"}
     return line, facts, {"labels": story.report.figures()["Race-forest"]}
 
 
@@ -213,19 +215,19 @@ def _record_recommender(story: recommender.Story) -> tuple[Facts, Facts, dict[st
         "found": _attributes(found),
         "given": [facts_of(population) for population in explained.populations],
     }
-    return _line(found, 3), facts, {"age": found.figures()["age-0"]}
+    return _line(found), facts, {"age": found.figures()["age-0"]}
 
 
 def _record_adult(story: adult.Story) -> tuple[Facts, Facts, dict[str, str]]:
     default, paper = story.reports["default"], story.reports["paper"]
-    facts = {"default": _attributes(default), "paper": _attributes(paper), "paper_line": _line(paper, 13)}
+    facts = {"default": _attributes(default), "paper": _attributes(paper), "paper_line": _line(paper)}
     figures = {name: default.figures()[f"{name}-forest"] for name in ("sex", "race")}
-    return _line(default, 13), facts, figures
+    return _line(default), facts, figures
 
 
 def _record_berkeley(story: berkeley.Story) -> tuple[Facts, Facts, dict[str, str]]:
     everyone = story.report.populations[0]
-    line = _line(story.report, 2, strata=len(everyone.strata))
+    line = _line(story.report, strata=len(everyone.strata))
     return line, {"everyone": facts_of(everyone)}, {"departments": story.report.figures()["gender-0-strata"]}
 
 

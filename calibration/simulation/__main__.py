@@ -25,15 +25,15 @@ def main() -> None:
             played = play(given.seed, template, given.steps)
             print("\n".join([*played.log, *(f"wrong: {each}" for each in played.wrong or ["nothing"])]))
             sys.exit(bool(played.wrong))
-        start, bad, steps = time.process_time(), 0, 0
+        start, bad, steps, done = time.process_time(), 0, 0, 0
         for seed in range(given.first, given.first + given.seeds):
             played = play(seed, template, given.steps)
-            steps += len(played.log)
+            steps, done = steps + len(played.log), done + played.done
             if played.wrong:
                 bad += 1
                 print(f"seed {seed}: {played.wrong}", flush=True)
         cpu = time.process_time() - start
-    print(f"{given.seeds} seeds, {steps} steps, {bad} with a fault, {cpu:.0f} CPU-s", flush=True)
+    print(f"{given.seeds} seeds, {steps} steps, {done} runs spent, {bad} with a fault, {cpu:.0f} CPU-s", flush=True)
     sys.exit(bool(bad))
 
 

@@ -11,10 +11,11 @@ from calibration.simulation.world import World
 
 @dataclass(frozen=True)
 class Played:
-    """What happened in a world, step by step, and what was wrong in the end."""
+    """What happened in a world, step by step, what was wrong in the end, and how many runs were spent."""
 
     log: list[str]
     wrong: list[str]
+    done: int
 
 
 def prepare_template(folder: Path) -> Path:
@@ -35,6 +36,6 @@ def play(seed: int, template: Path, steps: int = 80, faults: float = 0.12) -> Pl
                 wrong = world.wrong()
             except Exception as error:  # a fault like any other: the seed replays it
                 wrong = [f"{type(error).__name__}: {error}"]
-            return Played(world.log, wrong)
+            return Played(world.log, wrong, world.count_done())
         finally:
             world.close()

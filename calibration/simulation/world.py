@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import secrets
@@ -11,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import polars as pl
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy import select
 
@@ -30,11 +32,12 @@ from fairtest.service.store.log import append_group
 from fairtest.service.store.monitors import create_monitor, load_monitor
 from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.projects import create_project
+from fairtest.service.store.rows import SEQ
 from fairtest.service.store.runs import request_run
 from fairtest.service.store.streams import create_stream, find_stream
 from fairtest.service.store.tenant import Tenant
 from fairtest.service.store.windows import read_window
-from fairtest.service.work import jobs, leases, runs, schedule
+from fairtest.service.work import jobs, leases, people, runs, schedule
 from fairtest.service.work.people import choose_people
 
 if TYPE_CHECKING:
@@ -149,13 +152,16 @@ class World:
         """Let the clock go on, mostly a little; now and then it jumps, also back."""
         self.clock += self.rng.choice([1.0, 5.0, 20.0, 61.0, 400.0, 3700.0, -30.0])
 
-    ACTS = (send, send, send, erase, request, announce, plan, plan, do_job, do_job, do_run, do_run, deliver, deliver)
+    ACTS = (
+        send, send, send, send, erase, request, announce, plan, plan, do_job, do_job, do_job, do_run, do_run, do_run,
+        deliver, deliver,
+    )  # fmt: skip
 
     # the scheduler
 
     def step(self) -> None:
         """Let one actor go on, or begin."""
-        if self.rng.random() < 0.15:
+        if self.rng.random() < 0.2:
             self.pass_time()
             return
         if len(self.strands) < 4 and (not self.strands or self.rng.random() < 0.5):
@@ -209,10 +215,24 @@ class World:
         if unknown := set(there).difference(r["id"] for rows in self.sent.values() for r in rows):
             found.append(f"{sorted(unknown)} were never sent")
         found += self._wrong_batches(set(there))
-        hidden = [p for p, s in zip(frame["who"], frame["__seq"], strict=True) if s <= self.erased.get(p, 0)]
-        if hidden:
-            found.append(f"{hidden} asked to be forgotten and are there")
-        return found + self._wrong_work()
+        if hidden := self._forgotten(frame):
+            found.append(f"{hidden} asked to be forgotten and are seen")
+        return found + self._wrong_files() + self._wrong_work()
+
+    def _forgotten(self, frame: pl.DataFrame) -> list[str]:
+        return [p for p, s in zip(frame["who"], frame[SEQ], strict=True) if s <= self.erased.get(p, 0)]
+
+    def _wrong_files(self) -> list[str]:
+        """Look into the segments themselves, where nothing hides what should have gone."""
+        with self.service.database.reading() as connection:
+            segments = sealing.live_segments(connection, PROJECT, STREAM, "records")
+            pending = connection.scalars(select(tables.tombstone.c.hash).where(tables.tombstone.c.erased.is_(None)))
+            wrong = [f"tombstone {each} is pending" for each in pending]
+        for each in segments:
+            frame = pl.read_parquet(io.BytesIO(self.service.segments.read(each.place)))
+            if left := self._forgotten(frame):
+                wrong.append(f"{left} were erased and are in {each.place}")
+        return wrong
 
     def _wrong_batches(self, there: set[str]) -> Iterator[str]:
         # whoever uses an id twice has the first record, and loses it with the person it was about
@@ -238,6 +258,11 @@ class World:
         if strange := set(self.received).difference(row.id for row in told):
             wrong.append(f"{strange} were received and nobody sent them")
         return wrong
+
+    def count_done(self) -> int:
+        """Return how many runs were spent."""
+        with self.service.database.reading() as connection:
+            return len(connection.execute(select(tables.run.c.id).where(tables.run.c.state == "done")).all())
 
     def _left(self) -> int:
         with self.service.database.reading() as connection:
@@ -294,6 +319,7 @@ class World:
             patch.object(sealing, "LARGE", 6),
             patch.object(sealing, "MOST_ROWS", 30),
             patch.object(jobs, "MOST_ROWS", 12),
+            patch.object(people, "FEWEST_IN_GROUP", 1),
         ):
             yield
 

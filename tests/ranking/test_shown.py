@@ -117,6 +117,17 @@ def test_single_intervals_are_left_out_where_the_correction_lets_flukes_in():
     assert lenient.interval_single is None
 
 
+def test_single_intervals_are_left_out_where_a_group_is_rare():
+    frame = shop(lambda c: 0.5 * (c["region"] == "West"), n=30_000)
+    few = frame.filter((pl.col("income") == "high") | (pl.int_range(pl.len()) % 15 == 0))
+    common, rare = (audit(people).findings[0] for people in (frame, few))
+    assert common.table.rarest > 0.3
+    assert common.interval_single is not None
+    assert rare.table.rarest < 0.1
+    assert rare.interval_single is None
+    assert rare.interval is not None
+
+
 def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
     frame = shop(lambda c: 0.3 * (c["region"] == "West"))
     other = frame.select(reversed(frame.columns)).with_columns(pl.col("region").replace({"West": "Aest"}))

@@ -19,6 +19,10 @@ INVESTIGATIONS = {"Investigation", "Testing", "Discovery", "ErrorProfiling", "La
 LONGEST_FUNCTION, LONGEST_SOURCE, LONGEST_TEST = 60, 450, 600
 FOLDERS = {"src": LONGEST_SOURCE, "packages": LONGEST_SOURCE, "tests": LONGEST_TEST}
 FOLDERS |= dict.fromkeys(("benchmarks", "calibration", "examples"), LONGEST_TEST)
+CORE = ["data", "engine", "inference", "investigations", "metrics", "model", "pipeline", "search", "workspace"]
+IRREGULAR = {"asked", "drawn", "found", "given", "held", "kept", "known", "laid_out", "put", "said", "seen", "told"}
+NOUNS = {"divided", "pooled", "signed", "squared", "undivided"}
+"""Names of procedures and of errors, and two ways to make a source or a holdout."""
 TO_BE_PARTED = {"test_cli.py", "test_testing.py"}
 
 
@@ -57,6 +61,17 @@ def kinds_asked(tree: ast.Module) -> set[tuple[int, str]]:
     }
 
 
+def participles(tree: ast.Module) -> set[tuple[int, str]]:
+    """Return the functions that a bare participle names; a property may be an adjective."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and not any("property" in ast.unparse(d) for d in node.decorator_list):
+            name = node.name.strip("_")
+            if (re.fullmatch(r"[a-z]+ed", name) or name in IRREGULAR) and name not in NOUNS:
+                found.add((node.lineno, node.name))
+    return found
+
+
 def functions_over(tree: ast.Module, most: int) -> set[tuple[int, str]]:
     return {
         (node.lineno, node.name)
@@ -86,6 +101,12 @@ def test_nobody_asks_what_kind_an_investigation_is() -> None:
     assert asked == [], "give the investigation a property or method that says what is needed here"
 
 
+def test_functions_of_the_core_say_what_they_do() -> None:
+    paths = [path for folder in CORE for path in sorted((SOURCES / folder).rglob("*.py"))]
+    named = [p for path in paths if "reading" not in path.parts for p in places(path, participles(parse(path)))]
+    assert named == [], "name a function by a verb and its object: count_cells, not counted"
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_files_and_functions_are_short(folder: str) -> None:
     long = []
@@ -113,5 +134,6 @@ def test_these_checks_find_what_they_look_for() -> None:
     assert metrics_named(ast.parse(code)) == {(3, "DIFF"), (4, "MEAN")}
     assert metrics_named(ast.parse("from fairtest.metrics.mean import MEAN")) == {(1, "MEAN")}
     assert kinds_asked(ast.parse(code)) == {(3, "Testing")}
+    assert participles(ast.parse("def _judged(): ...\n@property\ndef tested(): ...")) == {(1, "_judged")}
     assert functions_over(ast.parse(code), 2) == {(1, "f")}
     assert functions_over(ast.parse(code), 3) == set()

@@ -35,6 +35,8 @@ def prepared(settings: Settings) -> Settings:
 
 def test_killed_at_every_point_of_one_store(prepared: Settings) -> None:
     for place, point in enumerate(POINTS):
+        if point == "append.staged" and prepared.segments_at == "database":
+            continue  # nothing is staged where segments are in the database anyway
         seed = 2 * place + (place + 1) % 2  # odd: batches count as large; the point of staging is the first
         keys = kill_once(prepared, f"{point}:{1 + place % 3}", seed)
         assert check(prepared, keys, seed) == [], point

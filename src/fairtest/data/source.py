@@ -155,16 +155,11 @@ class DataSource:
         size = check_whole("budget", budget, "DataSource", meaning="the number of test sets")
         self.conf = _inside("conf", conf)
         self.split, self.reuse = bool(split), bool(reuse)
-        if self.reuse:
-            _check_reuse(size, split=self.split)
-            check_one_row_a_person("reuse=True", person, weights, "a budget of several test sets")
-        self.budget: Budget = ReusedSet(size, round(1 - self.conf, 15)) if self.reuse else Budget(size)
+        self.budget = self._make_budget(size, person, weights)
         self.train_size = self._share(train_size, preset)
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
-        if engine == AUTO:
-            engine = choose_engine(data, memory, counts)
-        self.engine, self.memory = _engine(engine, memory)
+        self.engine, self.memory = _engine(choose_engine(data, memory, counts) if engine == AUTO else engine, memory)
         numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
         kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
@@ -181,6 +176,13 @@ class DataSource:
             warn_if_known(self.fingerprint)
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
+
+    def _make_budget(self, size: int, person: str | None, weights: str | None) -> Budget:
+        if not self.reuse:
+            return Budget(size)
+        _check_reuse(size, split=self.split)
+        check_one_row_a_person("reuse=True", person, weights, "a budget of several test sets")
+        return ReusedSet(size, round(1 - self.conf, 15))
 
     def _read_table(self, data: Any, progress: Callable[..., None] | None, **how: Any) -> Table:
         """Return the columns, in memory or described where they are."""

@@ -198,15 +198,15 @@ class CodedTable:
         return coded.together.get(number, order)
 
     def _seen_rows(self, rows: NDArray[np.intp], target: Target, axes: Sequence[Axis] = ()) -> Rows:
-        def seen(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
+        def take(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
             everybody = self._variables.get((read, variable), lambda: read(variable, self._table))
             return everybody[rows]
 
         protected, output = (
-            seen(v, Variable.numbers if v.is_number else Variable.values if _is_summed(v, target) else Variable.codes)
+            take(v, Variable.numbers if v.is_number else Variable.values if _is_summed(v, target) else Variable.codes)
             for v in (target.protected, target.output)
         )
-        stratum = np.zeros(rows.size, np.int32) if target.strata is None else seen(target.strata, Variable.codes)
+        stratum = np.zeros(rows.size, np.int32) if target.strata is None else take(target.strata, Variable.codes)
         person = None if self._person is None else self._person[rows]
         weight = None if self._weight is None else self._weight[rows]
         return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes}, person, weight)

@@ -229,7 +229,7 @@ class Describer:
 
         What differs within bins falls to a quarter with twice as many where everything is smooth within them, so that
         the step to the estimate is larger than what is left. Where both attribute and output swing within a bin it
-        does not, and no number here tells.
+        does not: what is called clear is therefore clear among neighbours, too.
         """
         v, finer, metric = self._validated, self._validated.asked.finer, self._question.metric
         if finer is None or metric.summary is SummaryKind.ROWS or np.isnan(v.contexts.effect[i]):
@@ -240,10 +240,11 @@ class Describer:
             return ()
         half = float(metric.effect(finer.merge(context, step + 1))[0])
         bins = " and ".join(f"{n} bins of {name}" for name, n in finer.bins[step[0]].items())
-        here, there = (metric.scale.given(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
+        here, there = (metric.scale.for_effect(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
         return (
             f"Compared within {bins}: {here}; with half as many, {there}. What still differs within the bins is likely "
-            "to count for less than that step, unless attribute and output both swing up and down within a bin.",
+            "to count for less than that step, unless attribute and output both swing up and down within a bin. A link "
+            "is called clear only if it is there among close neighbours too.",
         )
 
     def _left_out_strata(self, i: int) -> tuple[str, ...]:

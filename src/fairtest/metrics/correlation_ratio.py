@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 MOST_PERMUTED = 5000
 """Close calls given explanatory attributes are permuted if there are at most this many people."""
+HOPE = 10.0
+"""How many times smaller a permutation may make a p-value at the most."""
 UNKNOWN_GROUP, SMALL_GROUP = 5, 50
 """With fewer people than the first, the variance of a group is not known; up to the second, a larger variance in it is
 not allowed for."""
@@ -125,9 +127,10 @@ def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
 
 
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
-    """Permute within strata what is not far from any level."""
+    """Permute within strata what is not far from any level, unless what decides is how groups lie over all strata."""
     with np.errstate(invalid="ignore"):
         wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR) & (p >= SURE * level)
+        wanted &= HOPE * oneway.sparse_p(_groups(batch)) <= p
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for _, people in batch.each(places):

@@ -52,7 +52,7 @@ class Scale:
     finer_for_weak: float = 0.02
     significant: bool = False
 
-    def given(self, population: float | None) -> Scale:
+    def for_effect(self, population: float | None) -> Scale:
         """Return the scale of all findings of an attribute, from the effect in the whole population."""
         weak = population is not None and abs(population) < self.finer_for_weak
         return replace(self, decimals=self.decimals + 1) if weak else self

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from fairtest.progress import Progress
     from fairtest.types import BoolArray
 
+RARE = 0.1
+"""A group of people, or an output, that a smaller share of a context has is rare there."""
 GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 """Round numbers of people, to say what could have been seen in a context of a usual size."""
 
@@ -225,15 +227,16 @@ def attribute_result(
 def _arrange_findings(findings: Sequence[Finding], shown: Shown, asked: Asked, run: TestingRun) -> Iterator[Finding]:
     """Yield the contexts shown, each with its place among the others and what it says about the tolerance.
 
-    Where the correction allows some of them to be flukes, those that were chosen overstate their effects too much for
-    an interval that knows nothing of the choice: only the simultaneous one is kept.
+    Groups that were chosen among many overstate their effects a little. Where the correction allows some of them to be
+    flukes, or where so few people have an output or are of a group that only large effects are found, that is too much
+    for an interval that knows nothing of the choice: only the simultaneous one is kept.
     """
-    chosen_leniently = corrections[run.correction].controls is FALSE_DISCOVERY
+    lenient = corrections[run.correction].controls is FALSE_DISCOVERY
     sure = shown.confirmed or ((),) * len(shown.groups)
     for finding, group, around, confirmed in zip(findings, shown.groups, shown.inside, sure, strict=True):
         inside = None if around is None else asked.contexts[around]
         placed = _add_verdict(replace(finding, folded=len(group) - 1, inside=inside, confirmed=confirmed), run)
-        yield replace(placed, interval_single=None) if chosen_leniently else placed
+        yield replace(placed, interval_single=None) if lenient or finding.table.rarest < RARE else placed
 
 
 def _elsewhere(validated: Validated, sums: NDArray[Any], run: TestingRun) -> Elsewhere | None:

@@ -119,7 +119,8 @@ class _Links:
 def neighbour_p(people: Neighbours) -> float:
     """Return the p-value of "no link among neighbours"; 1 where too few are left to tell."""
     d = people.numbers.shape[1]
-    size = max(FEWEST, GROWTH * np.sqrt(len(people)))
+    rows_each = 1.0 if people.person is None else len(people) / max(len(np.unique(people.person)), 1)
+    size = rows_each * max(FEWEST, GROWTH * np.sqrt(len(people) / rows_each))
     people = people.take(~at_ends(people.block, people.numbers, END * size))
     if not len(people):
         return 1.0
@@ -149,7 +150,7 @@ def _chance(narrow: _Residuals, wide: _Residuals) -> float:
 def take_lines_out(people: Neighbours, size: float) -> _Residuals:
     """Return both columns less their means and lines in bins of about so many people."""
     bins, mass = bin_neighbours(people.block, people.numbers, size), people.mass
-    total, count = np.bincount(bins, mass), np.bincount(bins)
+    total, count = np.bincount(bins, mass), _count_people(bins, people.person)
     enough = count >= FEW_FOR_A_LINE * (1 + people.numbers.shape[1])
     lines: list[tuple[FloatArray, FloatArray]] = []
     spent = np.ones(len(count))
@@ -169,6 +170,15 @@ def take_lines_out(people: Neighbours, size: float) -> _Residuals:
     protected, output = (np.column_stack([rest(x) for x in both.T]) for both in (people.protected, people.output))
     df: FloatArray = np.bincount(people.part, np.maximum(1 - spent / count, 0.0)[bins]).astype(float)
     return _Residuals(protected, output, df)
+
+
+def _count_people(bins: IntArray, person: IntArray | None) -> IntArray:
+    """Return how many people have rows in each bin."""
+    if person is None:
+        return np.bincount(bins)
+    return np.bincount(
+        np.unique(np.column_stack((bins, person)), axis=0)[:, 0].astype(np.intp), minlength=bins.max() + 1
+    )
 
 
 def bin_neighbours(block: IntArray, numbers: IntArray, size: float) -> IntArray:

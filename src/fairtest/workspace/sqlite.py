@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
-from fairtest.data.locks import held
+from fairtest.data.locks import hold_lock
 from fairtest.exceptions import FairTestError, InputError, UsageError
 from fairtest.workspace.codec import pack, unpack
 from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, StoredReport
@@ -175,7 +175,7 @@ class SQLiteLedger:
 
     def claim(self, number: int) -> AbstractContextManager[bool]:
         """Hold a test set while the block runs, if nobody else does; the kernel gives it back if the process dies."""
-        return held(self.folder / f"set-{number}.lock")
+        return hold_lock(self.folder / f"set-{number}.lock")
 
     def spend(self, run: Run, reports: Sequence[StoredReport]) -> None:
         """Store a run with its reports, which spends its test set: all of it or nothing."""

@@ -109,7 +109,7 @@ class TextBlocks:
             if size > LONGEST_RECORD * self._size or not is_well_quoted(block, self.header.delimiter):
                 yield from self._read_slowly(block, before)
                 return
-            yield self._named(self._read(block, before))
+            yield self._name_columns(self._read(block, before))
             before = Before(before.lines + block.count(b"\n"), before.bytes + len(block))
 
     def _find_block(self) -> int:
@@ -147,10 +147,10 @@ class TextBlocks:
         lines = io.TextIOWrapper(io.BufferedReader(_Joined(rest()), 1 << 20), encoding="utf-8", newline="")
         header = self.header
         for rows in read_slowly(lines, header.delimiter, header.names, self._where, before, SLOW_ROWS):
-            yield self._named(as_frame(rows[skip:], header.names))
+            yield self._name_columns(as_frame(rows[skip:], header.names))
             skip = 0
 
-    def _named(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _name_columns(self, frame: pl.DataFrame) -> pl.DataFrame:
         frame.columns = self.header.names
         return frame
 

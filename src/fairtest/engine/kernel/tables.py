@@ -57,7 +57,7 @@ def count_contexts(
     people: CodedPeople, contexts: Sequence[Sequence[Condition]], target: Target, axis_of: Callable[[str], Axis | None]
 ) -> NDArray[Any]:
     """Return the sums of every context: ``[context, *cell_shape, *sum_shape]``."""
-    asked = _Asked(contexts, axis_of)
+    asked = _ContextConditions(contexts, axis_of)
     total = add_up_at(people.cells.cell.astype(np.intp), 1, people.cells, target)
     out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
     out[asked.depth == 0] = total
@@ -81,7 +81,7 @@ def count_contexts(
 
 
 def _plan(
-    people: CodedPeople, asked: _Asked, target: Target, bits: bool
+    people: CodedPeople, asked: _ContextConditions, target: Target, bits: bool
 ) -> tuple[list[tuple[IntArray, list[Axis]]], IntArray, float]:
     """Return which contexts to read off joint tables, which are left, and what it all costs."""
     n = people.cells.cell.size
@@ -124,7 +124,7 @@ def _product_cost(people: CodedPeople, target: Target) -> float:
     return CONTEXT + people.cells.cell.size * (INSIDE + PRODUCT * _width(target))
 
 
-def _products_pay(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> bool:
+def _products_pay(people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target) -> bool:
     """Whether contexts are better added up by a product of matrices than one after the other."""
     if _width(target) > MOST_TERMS:
         return False
@@ -137,7 +137,7 @@ def _width(target: Target) -> int:
     return target.n_cells * prod(target.sum_shape)
 
 
-def _by_descent(people: CodedPeople, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
+def _by_descent(people: CodedPeople, asked: _ContextConditions, target: Target, cost: float, out: NDArray[Any]) -> bool:
     """Count everybody on the way down the prefixes of the contexts, if that is cheaper than ``cost``."""
     inside = np.flatnonzero(asked.depth)
     n = people.cells.cell.size
@@ -154,7 +154,7 @@ def _by_descent(people: CodedPeople, asked: _Asked, target: Target, cost: float,
     return True
 
 
-class _Asked:
+class _ContextConditions:
     """Contexts as rows of numbers of conditions, the commonest first, −1 after the last.
 
     Attributes
@@ -216,7 +216,7 @@ def _present(axis: Axis | None) -> Axis:
 
 
 def _from_joint(
-    people: CodedPeople, asked: _Asked, contexts: IntArray, axes: Sequence[Axis], target: Target
+    people: CodedPeople, asked: _ContextConditions, contexts: IntArray, axes: Sequence[Axis], target: Target
 ) -> NDArray[Any]:
     """Return the sums of contexts whose predicates are on the same columns."""
     sizes = [axis.size for axis in axes]
@@ -230,7 +230,7 @@ def _from_joint(
     return sums
 
 
-def _by_products(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> NDArray[Any]:
+def _by_products(people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target) -> NDArray[Any]:
     """Return the sums of contexts: for every context 1 for those inside and 0 for others, times what is added up.
 
     What is added up are multiples of a power of two, so that no order of adding rounds.
@@ -263,7 +263,9 @@ def _by_products(people: CodedPeople, asked: _Asked, contexts: IntArray, target:
     return sums.reshape(-1, *target.cell_shape, *target.sum_shape)
 
 
-def _by_bits(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:
+def _by_bits(
+    people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target, out: NDArray[Any]
+) -> None:
     """Count people as bits: a context is the conjunction of its conditions' bits, a count the number of those left.
 
     Contexts come in the order of their conditions, so that what one shares with the next is not done again.
@@ -284,7 +286,7 @@ def _by_bits(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Tar
 
 
 def _bit_counts(
-    codes: list[NDArray[np.uint8]], cell: IntArray, asked: _Asked, contexts: IntArray, n_cells: int
+    codes: list[NDArray[np.uint8]], cell: IntArray, asked: _ContextConditions, contexts: IntArray, n_cells: int
 ) -> IntArray:
     """Return how many people there are in each context, and in each of its cells but the first.
 

@@ -63,7 +63,7 @@ class Case:
     @property
     def scale(self) -> Scale:
         """How the effect is written."""
-        return self.metric.scale.given((self.population or self.finding).effect)
+        return self.metric.scale.for_effect((self.population or self.finding).effect)
 
     @property
     def number(self) -> str:

@@ -60,7 +60,7 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
         return f"in {number} the link {looks}"
     if attribute.everywhere:
         return _everywhere(attribute, turned)
-    them = _them(attribute)
+    them = "it" if len(inside) == 1 else "them"
     left = attribute.elsewhere is None or not _is_clear(attribute.elsewhere)
     outside = f"outside {them} nothing is left to see" if left else f"outside {them} less is left to see"
     return f"it shows in {number}, and {outside}"
@@ -80,18 +80,12 @@ def _everywhere(attribute: AttributeReport, turned: int) -> str:
     seen = rest is None or _is_clear(rest)
     if not turned:
         groups = plural(stronger, "group", in_words=True)
-        if seen:
-            return f"this holds everywhere, and more so in {groups}"
-        return f"it is stronger in {groups}, and outside {_them(attribute)} nothing is left to see"
+        return f"this holds everywhere, and more so in {groups}" if seen else f"it is stronger in {groups}"
     if not stronger:
         where = plural(turned, "group", in_words=True)
         return f"this holds everywhere but in {where}, where it is the other way round"
     parts = f"more so in {plural(stronger, 'group', in_words=True)}, the other way round in"
     return f"this holds {'nearly everywhere' if seen else 'for most'}: {parts} {number_words(turned)}"
-
-
-def _them(attribute: AttributeReport) -> str:
-    return "it" if len(attribute.inside) == 1 else "them"
 
 
 # A finding beside the others --------------------------------------------------------------------------------------

@@ -10,15 +10,12 @@ import json
 import os
 import sys
 import threading
-import traceback
 import warnings
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import series_weight
 from fairtest.data.source import DataSource
-from fairtest.exceptions import FairTestError
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.testing import Testing
@@ -30,6 +27,7 @@ from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
 from fairtest.service.store.streams import load_stream
+from fairtest.service.work.errors import describe_error
 from fairtest.service.work.people import SLOT, choose_people, with_slots
 from fairtest.service.work.question import given, protected_of, seen_columns
 from fairtest.workspace.budget import pack_report
@@ -132,11 +130,14 @@ def _level_note(detail: dict[str, Any]) -> str:
 
 
 def _notes(detail: dict[str, Any]) -> list[str]:
-    """Return what a report says of its people: their level, who was left out, and whether they are a sample."""
-    notes = [_level_note(detail)]
+    """Return what a report says of its people: what was asked, their level, who was left out, if they are a sample."""
+    notes = []
     if detail["explain_by"]:
         names = ", ".join(detail["explain_by"])
-        notes.append(f"It was asked to explain what had been found: people are compared who have the same {names}.")
+        notes.append(
+            f"This run was asked to explain what had been found: people are compared who have the same {names}."
+        )
+    notes.append(_level_note(detail))
     if left_out := detail["without_truth"]:
         what = "record was" if left_out == 1 else "records were"
         notes.append(
@@ -186,15 +187,7 @@ def main() -> None:
     try:
         _write_answer(settings, asked)
     except Exception as error:  # the last line is what the run says of it
-        sys.exit(describe(error))
-
-
-def describe(error: Exception) -> str:
-    """Return what may be said of an error: what the library says to users, else where it was. Nothing of the data."""
-    if isinstance(error, FairTestError):
-        return " ".join(f"{type(error).__name__}: {error}".split())
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+        sys.exit(describe_error(error))
 
 
 def _end_with_worker() -> None:

@@ -40,7 +40,7 @@ from fairtest.service.store.watch_steps import (
     unpack_plain,
 )
 from fairtest.service.store.watch_tables import watch
-from fairtest.service.work.audit import describe
+from fairtest.service.work.errors import describe_error
 from fairtest.service.work.leases import ATTEMPTS, claim, put_off
 from fairtest.service.work.people import ARRIVED, ARRIVED_AT, arrivals_between, first_arrivals
 from fairtest.service.work.question import TIME, make_watch, watched_frame
@@ -139,7 +139,7 @@ def do_watch(service: Service) -> bool:
     except Exception as error:  # whatever it is, the watch must say so and go on later
         service.held_watches.pop(lease.id, None)
         log.exception("a step of a watch failed")
-        _fail(service, lease, describe(error))
+        _fail(service, lease, describe_error(error))
     return True
 
 
@@ -165,7 +165,7 @@ def _rests(_now: float) -> ColumnElement[bool]:
 
 def _learn(service: Service, lease: Lease, asked: Monitor, found: Stream, now: float) -> Step:
     """Learn from people who came before the question was fixed, or from the first ones; nobody of them is bet on."""
-    people, _, _ = first_arrivals(service, asked, found.seq, now)
+    people, *_ = first_arrivals(service, asked, found.seq, now)
     needed = asked.question["train_people"]
     if people.height < needed:
         return _wait(lease, found, now, {"to_go": needed - people.height})
