@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_killed_while_clients_send(settings: Settings) -> None:
-    wrong, clients = kill_under_load(settings, 3, 5, longest=1.0)
+    wrong, clients = kill_under_load(settings, 2, 5, longest=1.0)
     assert wrong == []
     assert len(clients.acknowledged) > 8
     assert set(clients.statuses) <= {0, 200, 201, 503}
