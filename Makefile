@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo docs example-health example-diabetes test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people lives service-crash service-kills simulate contract ingest
+.PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
+.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -20,13 +20,22 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 demo: $(VENV)/.installed ## the main job on data it makes itself
 	$(BIN)/fairtest demo --out demo-report
 
-example-health: $(VENV)/.installed ## who gets the errors of a prediction: the paper's story on made-up patients
-	$(BIN)/python -m examples.healthcare example-report
+serve: $(VENV)/.installed ## the monitoring service with a made-up application that goes on deciding; make serve AGAIN=1 begins again
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[service]'
+	$(BIN)/python -m examples.service $(if $(AGAIN),--again) $(if $(PORT),--port $(PORT))
 
-example-diabetes: $(VENV)/.installed ## the same on real patients: make example-diabetes DATA=diabetes130.csv.gz
+FOLDERS = $(if $(DATA),--data $(DATA)) $(if $(MOVIES),--movies $(MOVIES))
+
+$(VENV)/.installed-examples: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples
-	$(BIN)/python -m examples.diabetes $(DATA) example-report
+	@touch $@
+
+example: $(VENV)/.installed-examples ## one of the paper's workloads: make example NAME=berkeley (healthcare, adult, staples, …)
+	$(BIN)/python -m examples.$(or $(NAME),berkeley) $(FOLDERS) --out example-report
+
+evaluate: $(VENV)/.installed-examples ## all of them, beside the paper's numbers: make evaluate DATA=folder MOVIES=folder; writes docs/evaluation
+	$(BIN)/python -m evaluation $(FOLDERS)
 
 test: lint ## lint, types, layers, doctests, tests and the documentation
 	$(BIN)/python -m pytest -n auto
@@ -101,6 +110,11 @@ people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs
 	$(BIN)/python -m calibration.people weights --seeds 200
 	$(BIN)/python -m calibration.people power --seeds 30
 
+groups: $(VENV)/.installed-dev ## several groups, medians and ratios: coverage, and whole runs with something false; docs/groups.md
+	$(BIN)/python -m calibration.groups cover --runs 400
+	$(BIN)/python -m calibration.groups false --runs 300
+	$(BIN)/python -m calibration.numbers --runs 2000
+
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50
 
@@ -120,4 +134,4 @@ ingest: $(VENV)/.installed-dev ## how fast the service takes records, beside a b
 	$(BIN)/python -m benchmarks.ingest --seconds $(or $(SECONDS),60)
 
 clean:
-	rm -rf $(VENV) .venv-bench demo-report example-report docs/_build
+	rm -rf $(VENV) .venv-bench demo-report demo-service example-report docs/_build

@@ -178,7 +178,18 @@ class RunningService:
             tenant = Tenant(service.database, "bench", "acme", frozenset({"manage"}))
             create_stream(tenant, "loans", {"columns": COLUMNS, "person": "person"})
         self.key = made.text
-        command = [sys.executable, "-m", "fairtest.cli.main", "serve", "--port", "0", "--data", str(settings.data)]
+        command = [
+            sys.executable,
+            "-m",
+            "fairtest.cli.main",
+            "serve",
+            "--port",
+            "0",
+            "--rate",
+            "0",
+            "--data",
+            str(settings.data),
+        ]
         if settings.database:
             command += ["--database", settings.database]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

@@ -93,13 +93,11 @@ def distinct(path: str, least: int) -> Any:
     return work
 
 
-def pysubgroup(path: str, least: int, algorithm: str = "DFS") -> Any:
-    """Search with a quality of our own: pysubgroup has none that compares two groups."""
+def _gap_measure(kind: Any, least: int) -> Any:
+    """Return a quality for pysubgroup: the gap of two groups' rates; ``kind`` is each person's group and output."""
     import pysubgroup as ps
 
-    frame, group, output = _frame(path)
     counted = namedtuple("counted", ["size_sg", "n1", "x1", "n0", "x0"])
-    kind = (output * 2 + group).astype(np.int64)
 
     class Gap(ps.BoundedInterestingnessMeasure):
         required_stat_attrs = ("size_sg", "n1", "x1", "n0", "x0")
@@ -140,6 +138,15 @@ def pysubgroup(path: str, least: int, algorithm: str = "DFS") -> Any:
         def gp_size_sg(self, stats: Any) -> Any:
             return np.sum(stats)
 
+    return Gap()
+
+
+def pysubgroup(path: str, least: int, algorithm: str = "DFS") -> Any:
+    """Search with a quality of our own: pysubgroup has none that compares two groups."""
+    import pysubgroup as ps
+
+    frame, group, output = _frame(path)
+    gap = _gap_measure((output * 2 + group).astype(np.int64), least)
     searches = {
         "DFS": lambda: ps.DFS(ps.BitSetRepresentation),
         "Apriori": lambda: ps.Apriori(use_numba=False),
@@ -152,7 +159,7 @@ def pysubgroup(path: str, least: int, algorithm: str = "DFS") -> Any:
             frame,
             ps.BinaryTarget(frame.columns[0], frame[frame.columns[0]].cat.categories[0]),
             space,
-            Gap(),
+            gap,
             result_set_size=10**6,
             depth=DEPTH,
             min_quality=-1.0,

@@ -1,6 +1,6 @@
 """Reports before and after a change that must not alter them: ``python -m benchmarks.reports FOLDER``.
 
-Records the reports of some forty audits (JSON, text, HTML, Markdown, CSV, figures) through the public interface only,
+Records the reports of some sixty audits (JSON, text, HTML, Markdown, CSV, figures) through the public interface only,
 so that the same script runs on any state of the code (name its ``src`` in ``PYTHONPATH``). Two folders recorded
 from two states are compared with ``python -m benchmarks.reports BEFORE --compare AFTER``.
 """
@@ -8,6 +8,7 @@ from two states are compared with ``python -m benchmarks.reports BEFORE --compar
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from hashlib import sha256
@@ -99,6 +100,7 @@ def on_disk() -> ft.DataSource:
 
 
 _scratch = TemporaryDirectory()
+os.environ["FAIRTEST_HOME"] = _scratch.name  # what was shown of these people before must not change what is asked now
 
 
 def audited(protected: Any, output: str, of: ft.DataSource | None = None, **how: Any) -> Report:

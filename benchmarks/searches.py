@@ -223,7 +223,11 @@ def run(seeds: Sequence[int] = range(5), data: Path = DATA) -> list[Outcome]:
     if not data.exists():
         print(f"searches: SKIPPED, there is no {data.name} in ../{data.parent.parent.name}/{data.parent.name}")
         return []
-    frame = pl.read_csv(data)
+    return compare_all(pl.read_csv(data), seeds)
+
+
+def compare_all(frame: pl.DataFrame, seeds: Sequence[int] = range(5)) -> list[Outcome]:
+    """Return the outcomes on one table for both numbers of attributes and all seeds."""
     return [
         outcome for width, least in WIDTHS.items() for seed in seeds for outcome in compare(frame, width, least, seed)
     ]

@@ -80,7 +80,7 @@ def moment(number: int, seconds: float, rng: np.random.Generator) -> float | str
 
 def check(workspace: ft.Workspace, before: frozenset[int], ended: Ended) -> str:
     """Raise unless the ledger agrees with what was shown, and return what had happened."""
-    spent = workspace.ledger.spent()
+    spent = workspace.ledger.spent_sets()
     new = spent - before
     assert before <= spent, "a test set that was spent is free again"
     assert len(new) <= 1, "one process spent several test sets"
@@ -113,14 +113,14 @@ def survive(folder: Path, kills: int, seed: int = 0) -> Counter[str]:
     counted: Counter[str] = Counter()
     seconds = first.seconds
     while counted.total() < kills and workspace.left > 1:
-        before = workspace.ledger.spent()
+        before = workspace.ledger.spent_sets()
         ended = audit(workspace.path, moment(counted.total(), seconds, rng))
         what = check(workspace, before, ended)
         if what == DONE:
             seconds = (seconds + ended.seconds) / 2
         else:
             counted[what] += 1
-    before = workspace.ledger.spent()
+    before = workspace.ledger.spent_sets()
     last = audit(workspace.path, None)
     assert check(workspace, before, last) == DONE, "what is left of the budget cannot be used"
     assert workspace.left == budget - len(before) - 1

@@ -2,9 +2,8 @@
 
 ``python -m calibration.groups cover`` draws data of known rates or means and counts the runs in which *all*
 simultaneous intervals of the gaps hold the truth. ``false`` counts whole runs, contexts included, in which anything
-false is reported: a population, a gap or a group of people. ``numbers`` counts single intervals of the difference of
-medians and of the ratio of means that hold the truth. All but the last through the public interface, with default
-settings.
+false is reported: a population, a gap or a group of people. Both through the public interface, with default settings.
+Each writes its part of ``docs/groups.md``; :mod:`calibration.numbers` writes that on medians and ratios.
 """
 
 from __future__ import annotations
@@ -15,25 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import beta
 
 import fairtest as ft
+from calibration.sections import PAGE, exact_limits, write_section
 from calibration.verdicts import columns
-from fairtest.statistics.numbers.mean_difference import TwoGroups
-from fairtest.statistics.numbers.mean_ratio import mean_ratio_interval
-from fairtest.statistics.numbers.medians import median_gap_interval, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
-
-    Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 NAMES = ("white", "black", "asian", "other")
 CENSUS = (0.86, 0.09, 0.03, 0.02)
 EVEN = (0.4, 0.3, 0.2, 0.1)
-LEAST_COVERAGE, MOST_FALSE = 0.94, 0.05
+TAGS = (0.25, 0.25, 0.25, 0.25)
+"""Shares like those of the image tags of the paper: four groups of about the same size."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +77,7 @@ def _noise(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.float64]:
 DESIGNS = {
     "rates, census": Groups(5_000, CENSUS, (0.25, 0.12, 0.27, 0.12)),
     "rates, census, large": Groups(40_000, CENSUS, (0.25, 0.12, 0.27, 0.12)),
+    "labels of pictures": Groups(2_600, TAGS, (0.05, 0.12, 0.04, 0.05)),
     "rates, rare": Groups(5_000, CENSUS, (0.02, 0.04, 0.02, 0.01)),
     "rates, even": Groups(1_500, EVEN, (0.5, 0.4, 0.5, 0.6)),
     "rates given job": Groups(5_000, EVEN, (0.5, 0.4, 0.5, 0.35), confounded=True),
@@ -117,6 +111,7 @@ FALSE: dict[str, Groups] = {
     "nothing anywhere": Groups(1_200, EVEN, (0.4,) * 4),
     "one group differs, two do not": Groups(1_500, EVEN, (0.4, 0.55, 0.4, 0.4)),
     "one differs, census shares": Groups(4_000, CENSUS, (0.25, 0.12, 0.25, 0.25)),
+    "labels of pictures, one differs": Groups(2_600, TAGS, (0.05, 0.12, 0.05, 0.05)),
     "means, one differs": Groups(1_500, EVEN, (10.0, 10.4, 10.0, 10.0), "exponential"),
     "explained by job": Groups(2_000, EVEN, (0.5,) * 4, confounded=True),
 }
@@ -146,68 +141,30 @@ def is_false(name: str, seed: int) -> bool:
     return any(wrong) or any(a.population.significant or a.findings or a.significant_strata for a in links)
 
 
-# Numbers --------------------------------------------------------------------------------------------------------------
-
-SHAPES: dict[str, tuple[Draw, float, float]] = {
-    "normal": (lambda rng, n: rng.normal(10, 2, n), 10.0, 10.0),
-    "exponential": (lambda rng, n: rng.exponential(1.0, n), 1.0, float(np.log(2))),
-    "lognormal": (lambda rng, n: rng.lognormal(0, 1, n), float(np.exp(0.5)), 1.0),
-    "hours, many alike": (
-        lambda rng, n: np.where(rng.random(n) < 0.45, 40.0, rng.integers(20, 61, n)).astype(float), 40.0, 40.0,
-    ),
-}  # fmt: skip
-SIZES = ((40, 40), (30, 300), (200, 1_000), (2_000, 2_000))
-
-
-def numbers(runs: int) -> Iterator[tuple[str, int, int, int]]:
-    """Yield for each shape and size how many of so many intervals of medians and of ratios hold the truth."""
-    for name, (draw, _, median) in SHAPES.items():
-        for times in (1.0, 0.7):
-            for first, second in SIZES:
-                rng = np.random.default_rng([5, first, second, int(10 * times)])
-                medians = ratios = 0
-                for _ in range(runs):
-                    a, b = np.sort(times * draw(rng, first)), np.sort(draw(rng, second))
-                    ends = (median_interval(a, 0.05), median_interval(b, 0.05))
-                    low, high = median_gap_interval(float(np.median(a)), ends[0], float(np.median(b)), ends[1])
-                    medians += low <= (times - 1) * median <= high
-                    sums = [[(v - v.mean()) ** k for v in (b, a)] for k in (2, 3)]
-                    groups = TwoGroups(
-                        np.array([[[second, first]]], dtype=float),
-                        np.array([[[b.mean(), a.mean()]]]),
-                        *(np.array([[[part.sum() for part in pair]]]) for pair in sums),
-                    )
-                    [(low, high)] = mean_ratio_interval(groups, 0.05)
-                    ratios += low <= times <= high
-                yield f"{name}, {first} and {second}, times {times:g}", medians, ratios, runs
-
-
 # Running --------------------------------------------------------------------------------------------------------------
 
-
-def limits(hits: int, runs: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Clopper and Pearson)."""
-    low = float(beta.ppf(0.025, hits, runs - hits + 1)) if hits else 0.0
-    return low, float(beta.ppf(0.975, hits + 1, runs - hits)) if hits < runs else 1.0
+WORDS = {
+    "cover": "Runs in which all simultaneous intervals of the gaps to the reference hold the truth together",
+    "false": "Whole runs, contexts included, in which anything false is reported",
+}
 
 
 def main() -> None:
-    """Run what is asked for, a line for each design as it is done."""
+    """Run what is asked for, a line for each design as it is done, and write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("cover", "false", "numbers"))
+    parser.add_argument("what", choices=("cover", "false"))
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--out", default=PAGE, help="the page")
     asked = parser.parse_args()
-    if asked.what == "numbers":
-        for name, medians, ratios, runs in numbers(asked.runs):
-            shares = (f"{100 * hits / runs:.1f} %" for hits in (medians, ratios))
-            print(name, "medians {}, ratio {}".format(*shares), sep=": ", flush=True)
-        return
     seeds = range(asked.first, asked.first + asked.runs)
+    lines = ["| design | runs | of them | 95 % limits |", "| --- | --- | --- | --- |"]
     for name in DESIGNS if asked.what == "cover" else FALSE:
         hits = sum(covers(DESIGNS[name], seed) if asked.what == "cover" else is_false(name, seed) for seed in seeds)
-        low, high = limits(hits, asked.runs)
-        print(f"{name}: {hits} of {asked.runs} ({100 * low:.1f} to {100 * high:.1f} %)", flush=True)
+        low, high = exact_limits(hits, asked.runs)
+        lines.append(f"| {name} | {asked.runs} | {hits} | {100 * low:.1f} to {100 * high:.1f} % |")
+        print(lines[-1], flush=True)
+    write_section(asked.out, asked.what, WORDS[asked.what], lines)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,13 @@ import numpy as np
 import polars as pl
 
 import fairtest as ft
-from calibration.stories import PAIR, REFERENCE, WEST, describe_kind, draw_columns
+from calibration.shops import PAIR, WEST, draw_columns
+from calibration.stories import REFERENCE, describe_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from calibration.stories import Planted
+    from calibration.shops import Planted
 
 PEOPLE = 20_000
 PLANTED: dict[str, tuple[float, dict[Planted, float]]] = {

@@ -47,11 +47,9 @@ def narrow(size: int, delta: float, seed: int, people: int = 988_871, **options:
     start = process_time()
     report = ft.audit(population.frame, "Income", "Output", min_size=50, seed=seed, **options)
     seconds = process_time() - start
-    planted = set(population.planted)
-    where = [{p.column: p.value for p in f.predicates if p.op == "=="} for f in report.findings]
-    hits = {(w.get("State"), w.get("Race")) for w in where} & planted
-    touches = [any(w.get("State", s) == s and w.get("Race", r) == r for s, r in planted) for w in where]
-    return Trial(len(hits), len(report.findings), not all(touches), seconds)
+    contexts = [finding.context for finding in report.findings]
+    false = any(map(population.is_false, contexts))
+    return Trial(len(population.found_by(contexts)), len(contexts), false, seconds)
 
 
 def wide(delta: float, seed: int, people: int = 200_000, **options: Any) -> Trial:

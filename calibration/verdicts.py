@@ -19,6 +19,7 @@ import polars as pl
 from scipy.stats import beta
 
 import fairtest as ft
+from calibration.gathering import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,16 +283,19 @@ def false_finding(name: str, seed: int) -> bool:
     return wrong
 
 
-def null(seeds: range, jobs: int, only: list[str]) -> None:
+def _false_finding(key: tuple[str, int]) -> bool:
+    return false_finding(*key)
+
+
+def null(seeds: range, jobs: int, only: list[str], results: str | None) -> None:
     """Print how many runs have a false finding."""
     names = [n for n in NULLS if not only or any(part in n for part in only)]
     total = runs = 0
-    with ProcessPoolExecutor(jobs) as pool:
-        for name in names:
-            wrong = sum(pool.map(partial(false_finding, name), seeds, chunksize=8))
-            total, runs = total + wrong, runs + len(seeds)
-            low = beta.ppf(0.05 / len(names), wrong, len(seeds) - wrong + 1) if wrong else 0.0
-            print(f"{name:28} {wrong:4} of {len(seeds)}  {wrong / len(seeds):.3f}  lower limit {low:.3f}", flush=True)
+    for name in names:
+        wrong = sum(gather(_false_finding, [(name, seed) for seed in seeds], jobs, results).values())
+        total, runs = total + wrong, runs + len(seeds)
+        low = beta.ppf(0.05 / len(names), wrong, len(seeds) - wrong + 1) if wrong else 0.0
+        print(f"{name:28} {wrong:4} of {len(seeds)}  {wrong / len(seeds):.3f}  lower limit {low:.3f}", flush=True)
     print(f"{'all':28} {total:4} of {runs}  {total / max(runs, 1):.3f}")
 
 
@@ -322,12 +326,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--data")
+    parser.add_argument("--results", help="a file that keeps results of null runs: those that were cut short add up")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
     if given.what == "small":
         small(seeds, given.jobs)
     elif given.what == "null":
-        null(seeds, given.jobs, given.only)
+        null(seeds, given.jobs, given.only, given.results)
     else:
         adult(given.data, seeds)
 

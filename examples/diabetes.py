@@ -1,16 +1,12 @@
-"""Days in hospital of diabetes patients: for whom is a random forest's prediction further off?
+"""Patients with diabetes, and a random forest that predicts their days in hospital: the real data of healthcare.
 
 The data is the UCI set "Diabetes 130-US hospitals for years 1999-2008" (CC BY 4.0), of which the first stay of each
-patient is used. The forest learns from half of the patients; the other half are the people under audit.
-
-Run ``python -m examples.diabetes diabetes130.csv.gz [folder]`` from the repository, with scikit-learn (the dependency
-group ``examples``): it prints the story, and writes the reports as HTML into the folder. What it prints is in
-``examples/output/diabetes.txt``.
+patient is used. The forest learns from half of the patients; the other half are the people under audit. It needs
+scikit-learn (the dependency group ``examples``).
 """
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
@@ -18,9 +14,11 @@ import numpy as np
 import polars as pl
 
 import fairtest as ft
-from examples.profile import Roles, Story, run, tell
+from examples.error_story import Roles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 ROLES = Roles(
@@ -30,7 +28,15 @@ ROLES = Roles(
     width="spread",
     cautious="confident_prediction",
     answered="answered",
-    contextual=("race", "gender", "admission", "emergency visits", "inpatient stays", "diagnosis", "insulin"),
+    contextual=(
+        "race",
+        "gender",
+        "admission",
+        "emergency visits",
+        "inpatient stays",
+        "diagnosis",
+        "insulin",
+    ),
     unit="days",
 )
 NUMBERS = (
@@ -41,16 +47,38 @@ CATEGORIES = (
     "race", "gender", "admission_type_id", "admission_source_id", "payer_code", "medical_specialty", "chapter",
     "max_glu_serum", "A1Cresult", "metformin", "glipizide", "glyburide", "insulin", "change", "diabetesMed",
 )  # fmt: skip
-CHAPTERS = (1, 140, 240, 280, 290, 320, 390, 460, 520, 580, 630, 680, 710, 740, 760, 780, 800)
+CHAPTERS = (
+    1,
+    140,
+    240,
+    280,
+    290,
+    320,
+    390,
+    460,
+    520,
+    580,
+    630,
+    680,
+    710,
+    740,
+    760,
+    780,
+    800,
+)
 """Where the chapters of ICD-9 begin."""
 
 
-def first_stays(path: str) -> pl.DataFrame:
+def first_stays(path: Path) -> pl.DataFrame:
     """Return the first stay of each patient, with the age in years and the chapter of the main diagnosis."""
     stays = pl.read_csv(path, infer_schema_length=None, null_values=["?", ""])
-    stays = stays.sort("encounter_id").unique("patient_nbr", keep="first", maintain_order=True)
+    stays = stays.sort("encounter_id").unique(
+        "patient_nbr", keep="first", maintain_order=True
+    )
     decade = pl.col("age").str.extract(r"\[(\d+)-").cast(pl.Int64)
-    return stays.with_columns(age=decade + 5, chapter=pl.col("diag_1").map_elements(_chapter, pl.String))
+    return stays.with_columns(
+        age=decade + 5, chapter=pl.col("diag_1").map_elements(_chapter, pl.String)
+    )
 
 
 def _chapter(code: str) -> str:
@@ -64,9 +92,14 @@ def _chapter(code: str) -> str:
 
 def features(stays: pl.DataFrame) -> NDArray[np.float64]:
     """Return what the forest learns from: the numbers as they are, the categories as codes."""
-    codes = [stays[name].cast(pl.String).fill_null("missing").rank("dense") for name in CATEGORIES]
+    codes = [
+        stays[name].cast(pl.String).fill_null("missing").rank("dense")
+        for name in CATEGORIES
+    ]
     numbers = [stays[name] for name in (*NUMBERS, "age")]
-    return np.column_stack([column.to_numpy().astype(float) for column in (*numbers, *codes)])
+    return np.column_stack(
+        [column.to_numpy().astype(float) for column in (*numbers, *codes)]
+    )
 
 
 def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
@@ -75,7 +108,9 @@ def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
 
     x, days = features(stays), stays["time_in_hospital"].to_numpy().astype(float)
     learns = np.random.default_rng(seed).random(stays.height) < 0.5
-    forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
+    forest = RandomForestRegressor(
+        100, min_samples_leaf=5, max_features=1 / 3, random_state=seed
+    )
     forest.fit(x[learns], days[learns])
     trees = np.stack([tree.predict(x[~learns]) for tree in forest.estimators_])
     spread = trees.std(axis=0)
@@ -98,24 +133,13 @@ def predicted(stays: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def story(path: str, seed: int = 0) -> Story:
-    """Return what three test sets say about the forest."""
-    counts = ["age", "days", "emergency visits", "inpatient stays"]
-    patients = predicted(first_stays(path), seed)
-    named = {"numeric": counts, "favourable": {"answered": "yes"}, "name": "diabetes, first stays"}
-    return run(ft.DataSource(patients, budget=3, seed=seed, **named), ROLES)
-
-
-def main(path: str, folder: str | None = None) -> None:
-    """Print the story, and write its reports."""
-    told = story(path)
-    print(f"{told.detected.data.rows:,} patients whom the forest has not seen; it predicts their days in hospital.\n")
-    print("\n".join(tell(told, ROLES)))
-    if folder is not None:
-        told.save(folder)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python -m examples.diabetes diabetes130.csv.gz [folder]")
-    main(*sys.argv[1:])
+def hospital(path: Path, seed: int = 0) -> ft.DataSource:
+    """Return the patients with three test sets."""
+    return ft.DataSource(
+        predicted(first_stays(path), seed),
+        budget=3,
+        seed=seed,
+        numeric=["age", "days", "emergency visits", "inpatient stays"],
+        favourable={"answered": "yes"},
+        name="diabetes, first stays",
+    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from calibration.worlds.base import Floats
 
-SHAPES = ("linear", "steep", "u-shaped", "wave")
+SHAPES = ("linear", "steep", "u-shaped", "wave", "step", "steps", "ripples")
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,8 @@ def bend(shape: str, z: Floats) -> Floats:
         "steep": lambda z: 1.1 * np.tanh(4 * z),
         "u-shaped": lambda z: (z**2 - 1) / np.sqrt(2),
         "wave": lambda z: np.sqrt(2) * np.sin(3 * z),
+        "step": lambda z: np.sign(z - 0.4),
+        "steps": lambda z: np.sign(np.sin(5 * z + 1)),
+        "ripples": lambda z: np.sqrt(2) * np.sin(12 * z),
     }
     return curves[shape](z)

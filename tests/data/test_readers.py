@@ -244,6 +244,12 @@ def test_quoted_header_and_delimiters_with_empty_ends(tmp_path):
     assert table["b\nc"].missing == 1
 
 
+def test_columns_of_one_name_are_numbered(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("a,b,a,a.1,a\n1,2,3,4,5\n")
+    assert list(read_table(path).columns) == ["a", "b", "a.1", "a.1.1", "a.2"]
+
+
 def test_given_delimiter_and_encoding(tmp_path):
     assert csv(tmp_path, "a^b\n1^2\n", delimiter="^")["b"].levels == (2,)
     assert csv(tmp_path, "a,b\né,2\n".encode("latin-1"), encoding="latin-1")["a"].levels == ("é",)
@@ -275,7 +281,6 @@ FILES = {
     "open quote": (b'a,b,c\n1,2,3\n1,"2,3\n1,2,3\n', f"line 3: {RAGGED}"),
     "latin-1": (b"a,b\n1,caf\xe9\n", "byte 0xe9 at position 9, line 2.*encoding='cp1252'"),
     "latin-1 header": (b"caf\xe9,b\n1,2\n", "byte 0xe9 at position 3"),
-    "twice": (b"a,b,a\n1,2,3\n", "'a' occurs more than once"),
     "nameless": (b",b\n0,2\n", "column 1 of 2 has no name.*index=False"),
     "infinite": (b"a\n0.5\ninf\n", "'a' must hold finite numbers. Got inf in row 2"),
     "damaged gzip": (gzip.compress(b"a,b\n1,2\n")[:-6], "damaged"),

@@ -136,8 +136,8 @@ def test_contexts_and_strata_are_tested_with_every_correction(correction):
 
 
 def test_resampling_sees_the_same_strata():
-    report = ft.audit(explained(2_000, 5), "sex", "hired", explanatory="z", contextual=[], method="resampling")
-    plain = ft.audit(explained(2_000, 5), "sex", "hired", explanatory="z", contextual=[])
+    report = ft.audit(explained(2_000, 7), "sex", "hired", explanatory="z", contextual=[], method="resampling")
+    plain = ft.audit(explained(2_000, 7), "sex", "hired", explanatory="z", contextual=[])
     assert report.populations[0].effect == pytest.approx(plain.populations[0].effect)
     assert report.populations[0].p_value_raw == pytest.approx(plain.populations[0].p_value_raw, abs=0.1)
 
@@ -151,3 +151,26 @@ def test_joint_counts_of_ranks_stay_small():
     assert question.test_target(source, 20, finer).n_cells * 20 < 1 << 24
     assert len(finer.strata.levels) == 80
     assert question.finer_strata(source, 5_000) is None
+
+
+def wavy(n: int, seed: int, link: float = 0.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    s = 2.8 * np.sin(3 * z) + rng.normal(size=n)
+    return {"z": z, "pay": s, "score": 2.8 * np.sin(3 * z) + link * s + rng.normal(size=n)}
+
+
+def test_what_bins_leave_is_no_finding():
+    """Within bins alone it is clear: both follow the number in waves."""
+    report = ft.audit(wavy(3_000, 1), "pay", "score", explanatory="z", contextual=[])
+    assert report.significant == 0
+    population = report.populations[0]
+    assert any("no link is clear" in note for note in population.notes)
+    assert population.interval[0] <= 0 <= population.interval[1]
+    assert population.interval_single[0] <= 0 <= population.interval_single[1]
+
+
+def test_a_link_beside_waves_is_found():
+    report = ft.audit(wavy(10_000, 2, link=0.3), "pay", "score", explanatory="z", contextual=[])
+    assert report.populations[0].significant
+    assert not any("no link is clear" in note for note in report.populations[0].notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import gzip
 import os
 import pickle
 import subprocess
@@ -18,6 +19,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from same_tables import assert_same, table_or_error
 
 from fairtest.data.columns.distinct import Distinct
 from fairtest.data.fingerprint import fingerprint
@@ -45,30 +47,6 @@ def written(frame: pl.DataFrame, folder: Path, group: int = 3) -> Path:
     return path
 
 
-def assert_same_column(found, expected):
-    """Everything a column says of itself and its rows is the same."""
-    for field in ("name", "kind", "reason", "missing", "levels", "number", "distinct", "constant"):
-        assert getattr(found, field) == getattr(expected, field), (field, found.name)
-    assert [type(level) for level in found.levels] == [type(level) for level in expected.levels]
-    for field in ("codes", "values"):
-        one, other = getattr(found, field), getattr(expected, field)
-        assert (one is None) == (other is None), field
-        assert one is None or (one.dtype == other.dtype and np.array_equal(one, other, equal_nan=field == "values"))
-    assert (found.sets is None) == (expected.sets is None)
-    if expected.sets is not None:
-        assert found.sets.items == expected.sets.items
-        for field in ("ends", "codes", "missing"):
-            assert np.array_equal(getattr(found.sets, field), getattr(expected.sets, field)), field
-
-
-def assert_same(found: Table, expected: Table):
-    assert (found.name, found.library, found.n_rows) == (expected.name, expected.library, expected.n_rows)
-    assert list(found.columns) == list(expected.columns)
-    for name in expected.columns:
-        assert_same_column(found[name], expected[name])
-    assert fingerprint(found) == fingerprint(expected)
-
-
 def compare(frame: pl.DataFrame, group: int = 3, **how):
     """Compare what a file gives in memory and on disk, with and without scratch files; errors too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -80,13 +58,6 @@ def compare(frame: pl.DataFrame, group: int = 3, **how):
                 assert found == expected
             else:
                 assert_same(found, expected)
-
-
-def table_or_error(read, path: Path, **how) -> Table | str:
-    try:
-        return read(path, **how)
-    except InputError as error:
-        return str(error)
 
 
 DAYS = st.sampled_from(["2020-01-31", "1999-12-01", "2021-02-03"])
@@ -399,12 +370,8 @@ class TestScratch:
 @pytest.mark.parametrize(
     ("data", "how", "message"),
     [
-        (FRAME, {}, r"engine='disk' reads a Parquet file .* A frame is in memory already: use engine='memory'"),
-        (
-            "people.csv",
-            {},
-            r"people\.csv is not one\. Use engine='memory', or write it as Parquet once: .*sink_parquet",
-        ),
+        (FRAME, {}, r"engine='disk' reads a CSV or Parquet file.* A frame is in memory already: use engine='memory'"),
+        ("people.parquet.gz", {}, r"a compressed Parquet file, and engine='disk' cannot .* Decompress it, or"),
         ("nowhere.parquet", {}, r"There is no file '.*nowhere\.parquet'"),
         ("broken.parquet", {}, r"cannot be read as Parquet"),
         ("empty.parquet", {}, r"empty\.parquet has column names and no rows"),
@@ -414,14 +381,14 @@ class TestScratch:
         ("people.parquet", {"memory": "10 MB"}, r"at least 100 MB\. Got '10 MB'"),
         ("people.parquet", {"memory": True}, r"Got True instead"),
         ("people.parquet", {"engine": "memory", "memory": "1 GB"}, r"goes with engine='disk'"),
-        ("people.parquet", {"engine": "cloud"}, r"must be 'memory' or 'disk', a Dask client"),
+        ("people.parquet", {"engine": "cloud"}, r"must be 'auto', 'memory', 'disk', a Dask client"),
         ("people.parquet", {"numeric": ["agee"]}, r"There is no column 'agee'\. Did you mean 'age'"),
     ],
 )
 def test_what_cannot_be_read_from_disk(tmp_path, monkeypatch, data, how, message):
     monkeypatch.chdir(tmp_path)
     written(FRAME, tmp_path)
-    Path("people.csv").write_text("a,b\n1,2\n")
+    Path("people.parquet.gz").write_bytes(gzip.compress(Path("people.parquet").read_bytes()))
     Path("broken.parquet").write_bytes(b"PAR1 and no more")
     FRAME.clear().write_parquet("empty.parquet")
     Path("empty").mkdir()

@@ -83,7 +83,7 @@ def test_all_sums_are_the_same(forced, which, stratified):
         assert a.tobytes() == b.tobytes()
         rows = [engine.rows(number, contexts[3], target) for engine in (by_kinds, by_people)]
         assert rows[0].protected.tobytes() == rows[1].protected.tobytes()
-        assert by_kinds.left_out(number, target) == by_people.left_out(number, target)
+        assert by_kinds.count_left_out(number, target) == by_people.count_left_out(number, target)
 
 
 def test_trees_are_the_same(forced):

@@ -35,7 +35,7 @@ def test_totals_and_tables_are_those_of_a_naive_count(engine_over, which, strati
                 inside = [i for i in rows if has(codes, i, *context)]
                 agrees(target, sums, naive.sums(inside))
             missing = sum(naive.cell(i) is None for i in rows)
-            assert engine.left_out(number, target) == missing
+            assert engine.count_left_out(number, target) == missing
             assert target.wrap(got).size[0] == len(rows) - missing
 
 

@@ -110,7 +110,7 @@ def test_an_engine_answers_threads_that_get_in_each_other_s_way(where):
         lambda e, n, t: e.joint(n, axes[:2], t),
         lambda e, n, t: e.joint(n, [axes[2], axes[1]], t),
         lambda e, n, t: e.tables(n, [context, ()], t),
-        lambda e, n, t: np.array(e.left_out(n, t)),
+        lambda e, n, t: np.array(e.count_left_out(n, t)),
         lambda e, n, t: e.rows(n, context, t).protected,
         lambda e, n, t: without_padding(*e.contributions(n, t)),
     ]
@@ -134,7 +134,7 @@ def test_what_is_attached_to_a_source_is_made_once(switching):
 
     def ask(_):
         start.wait()
-        return source.attached(make)
+        return source.attach(make)
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(ask, range(8)))) == 1

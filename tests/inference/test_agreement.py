@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtest.inference.agreement import Said, bits_told, expectations, likely_real, proposal_level, said, stated
+from fairtest.inference.agreement import (
+    Said,
+    add_intervals,
+    bits_told,
+    expectations,
+    likely_real,
+    proposal_level,
+    read_answers,
+)
 from fairtest.inference.family import Estimates
 
 
@@ -57,13 +65,13 @@ def test_what_the_test_set_says():
         [0.2] * 5,
         [0.4] * 5,
     )
-    assert said(test, train, 0.01, signed=True).tolist() == [2, 1, 0, 0, 0]
-    assert said(test, train, 0.01, signed=False).tolist() == [2, 1, 2, 0, 1]
+    assert read_answers(test, train, 0.01, signed=True).tolist() == [2, 1, 0, 0, 0]
+    assert read_answers(test, train, 0.01, signed=False).tolist() == [2, 1, 2, 0, 1]
 
 
 def test_what_the_answers_amount_to():
     train = estimates([0.3, -0.3, 0.3, 0.2], *[[np.nan] * 4] * 3, [0.1, -0.5, 0.1, -0.1], [0.5, -0.1, 0.5, 0.5])
-    answers = stated(np.array([2, 1, 0, 2]), train)
+    answers = add_intervals(np.array([2, 1, 0, 2]), train)
     assert [a.interval for a in answers] == [(0.1, 0.5), (-np.inf, 0.0), None, (0.0, 0.5)]
     assert [a.confirmed for a in answers] == [True, True, False, True]
     assert answers[1].said is Said.CONFIRMED

@@ -14,7 +14,7 @@ from fairtest.data.summaries import Counts
 from fairtest.inference.consult import consult_training, testable
 from fairtest.metrics.difference import least_p
 from fairtest.model.context import Context
-from fairtest.pipeline.answers import put
+from fairtest.pipeline.answers import pose_question
 from fairtest.pipeline.search import engine_of
 
 
@@ -60,7 +60,7 @@ def test_one_person_of_69_is_no_evidence_of_eight():
     testing = ft.Testing(source, "sex", "refused")
     ft.train([testing], min_size=60)
     (found,) = testing.training.found
-    asked = put(source, testing.questions[0], found, named=True)
+    asked = pose_question(source, testing.questions[0], found, named=True)
     place = [str(context) for context in asked.contexts].index("club = in")
     assert asked.evidence[place] > 5  # half of it by itself, half beyond everybody
     calibrated = consult_training(engine_of(source), asked, level=0.05, growth=1e6, weighted=True)
@@ -72,7 +72,7 @@ def test_contexts_that_no_test_set_could_confirm_are_dropped():
     source = ft.DataSource(make_club(), reference={"sex": "m"})
     testing = ft.Testing(source, "sex", "refused")
     ft.train([testing], min_size=60)
-    asked = put(source, testing.questions[0], testing.training.found[0], named=True)
+    asked = pose_question(source, testing.questions[0], testing.training.found[0], named=True)
     # as many people again: 1/69 at the least, where two hypotheses are tested at 0.025
     left = consult_training(engine_of(source), asked, level=0.025, growth=1.0, weighted=True)
     assert "club = in" in [str(context) for context in asked.contexts]

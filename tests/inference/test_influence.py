@@ -11,7 +11,7 @@ from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.recentre import test_summary as summary_of
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import find_metric
-from fairtest.pipeline.answers import put
+from fairtest.pipeline.answers import pose_question
 from fairtest.pipeline.search import engine_of
 from fairtest.statistics.influence import contrasts
 from fairtest.statistics.numbers.strata import stratum_ranks
@@ -144,7 +144,7 @@ def frame(n=700):
 def asked_of(source, protected, output, **how):
     investigation = ft.Testing(source, protected, output, contextual=["city", "job"], **how)
     ft.train([investigation], max_depth=2, min_size=30)
-    return put(source, investigation.questions[0], investigation.training.found[0])
+    return pose_question(source, investigation.questions[0], investigation.training.found[0])
 
 
 def part_of(source, asked):
@@ -198,7 +198,7 @@ def test_a_handful_of_people_does_not_decide_which_contrasts_count():
     source = ft.DataSource(data, split=False)
     investigation = ft.Testing(source, "group", "hired", contextual=["job"], metrics="NMI")
     ft.train([investigation], max_depth=1, min_size=30)
-    asked = put(source, investigation.questions[0], investigation.training.found[0])
+    asked = pose_question(source, investigation.questions[0], investigation.training.found[0])
     found = covariance(engine_of(source), 1, [part_of(source, asked)])
     assert np.diag(found.matrix) == pytest.approx(np.full(2 * len(asked.contexts), 0.5))
 
@@ -207,7 +207,7 @@ def test_each_hypothesis_has_total_variance_1_and_its_sums_stand_together():
     source = ft.DataSource(frame(), split=False)
     investigation = ft.Testing(source, "city", "pay", contextual=["job", "sex"])
     ft.train([investigation], max_depth=2, min_size=30)
-    asked = put(source, investigation.questions[0], investigation.training.found[0])
+    asked = pose_question(source, investigation.questions[0], investigation.training.found[0])
     found = covariance(engine_of(source), 1, [part_of(source, asked)])
     assert np.bincount(found.hypothesis, weights=np.diag(found.matrix)) == pytest.approx(np.ones(len(asked.contexts)))
     assert np.count_nonzero(np.diff(found.hypothesis)) == len(asked.contexts) - 1

@@ -230,7 +230,7 @@ def test_a_smaller_level_gets_more_draws():
 
 def test_given_a_family_it_uses_what_is_known_of_it():
     null = SimpleNamespace(adjust=lambda p, prior: p, levels=lambda alpha, tested, prior: tested * alpha)
-    informed = corrections["max-t"].given(null)
+    informed = corrections["max-t"].for_family(null)
     assert informed.adjust(np.array([0.3]), Prior.ignorant(1))[0] == 0.3
     assert (informed.name, informed.joint) == ("max-t", True)
     assert not any(c.joint for name, c in corrections.items() if name != "max-t")

@@ -43,7 +43,7 @@ class TestRecycling:
 
     def test_a_population_that_cannot_be_tested_is_not_confirmed(self):
         known = with_p(1e-9, np.nan)
-        assert known.largest_p == 1.0
+        assert known.gates.populations == 1.0
         assert known.left_for_contexts(LEVEL) == LEVEL / 2
 
     @given(

@@ -53,8 +53,25 @@ def test_planted_groups_are_confirmed_among_many_hundreds(odds):
     reference, favourable = {"income": "high"}, {"discount": "Yes"}
     report = ft.audit(people, "income", "discount", metrics="screened odds", reference=reference, favourable=favourable)
     assert report.tested > 500
-    assert {"region = Midwest", "region = West"} <= {str(f.context.predicates[-1]) for f in report.findings}
+    assert sorted(str(f.context) for f in report.findings) == [
+        "age > 60, region = Midwest",
+        "city = urban, region = West",
+    ]
     drawn = [f.p_value_raw for f in report.findings]
     assert min(drawn) >= 1 / (1 + (1 << 17))
+    assert all(all(f.confirmed) for f in report.findings)
+    assert "What says most beyond the others first" in report.to_html()
+
+
+def test_groups_are_not_compared_by_a_metric_without_a_sign():
+    @ft.metric("screened strength", protected="binary", output="binary", signed=False)
+    def strength(counts):
+        rates = counts[..., 1, :].sum(axis=-2) / counts.sum(axis=(-3, -2))
+        return np.abs(rates[..., 1] - rates[..., 0])
+
+    people = pricing(people=40_000, seed=0)
+    report = ft.audit(people, "income", "discount", metrics="screened strength", contextual=["city", "region", "age"])
+    assert report.findings
+    assert not any(f.confirmed for f in report.findings)
     assert "What says most beyond the others first" not in report.to_html()
     assert "Surest first" in report.to_html()

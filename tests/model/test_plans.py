@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 import fairtest as ft
-from fairtest.data.source import SourceOptions
+from fairtest.data.source_options import SourceOptions
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.model import plans
 from fairtest.model.plans import TrainingPlan
@@ -33,7 +33,7 @@ def test_numbers_become_numbers_of_python() -> None:
 @pytest.mark.parametrize(
     ("plan", "given", "message"),
     [
-        (plans.TrainingPlan, {"max_depth": 0}, "'max_depth' of train must be a whole number of at least 1. Got 0"),
+        (plans.TrainingPlan, {"max_depth": -1}, "'max_depth' of train must be a whole number of at least 0. Got -1"),
         (plans.TrainingPlan, {"min_size": 2.5}, "'min_size' of train must be a whole number of at least 1. Got 2.5"),
         (plans.TrainingPlan, {"min_size": True}, "'min_size' of train must be a whole number of at least 1. Got True"),
         (plans.TrainingPlan, {"search": "deep"}, "'search' must be one of 'auto', 'tree', 'forest', 'exhaustive'"),
@@ -78,7 +78,9 @@ def test_type_checkers_know_the_same_options() -> None:
     taken = {"max_depth", "min_size", "preset"}
     keywords = {*get_type_hints(plans.TrainingOptions), *get_type_hints(plans.TestingOptions)}
     assert keywords | taken == {option.name for plan in PLANS for option in plan.options()}
-    assert {*SourceOptions.__annotations__, "data", "preset"} == set(inspect.signature(ft.DataSource).parameters)
+    assert {*SourceOptions.__annotations__, "data", "preset", "progress"} == set(
+        inspect.signature(ft.DataSource).parameters
+    )
     own = {"data", "protected", "output", "preset", "out_dir", "progress", "y_true", "y_pred", "sensitive_features"}
     assert {*AuditOptions.__annotations__} | own == set(inspect.signature(ft.audit).parameters)
 

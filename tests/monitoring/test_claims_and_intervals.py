@@ -214,7 +214,7 @@ class TestEchoes:
         assert overlap(first, second) is overlap(second, first) is both
 
     def test_a_part_with_the_same_gap_is_one(self) -> None:
-        part = self.north.narrowed(Predicate("age", ">", 40))  # type: ignore[arg-type]
+        part = Context.of([*self.north.predicates, Predicate("age", ">", 40)])  # type: ignore[arg-type]
         assert is_echo(Seen(part, 0.12, 50), Seen(self.north, 0.1, 100))
         assert not is_echo(Seen(part, 0.3, 50), Seen(self.north, 0.1, 100))
 

@@ -137,7 +137,7 @@ def test_regression_ranks_the_cause_first():
     names = investigation.labels.names
     assert searcher.common.tolist() == list(range(len(names)))
     (z,), _ = searcher.contexts.evidence([Context()])
-    (ranked,) = searcher.ranked([Context()], z[None])
+    (ranked,) = searcher.rank_labels([Context()], z[None])
     order = [names[i] for i in ranked]
     assert abs(z[names.index("a shadow")]) > 10
     assert set(order[:2]) == set(EVERYWHERE)

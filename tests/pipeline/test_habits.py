@@ -107,3 +107,53 @@ class TestModels:
 
         with pytest.raises(ft.InputError, match="no column 'sexx'"):
             ft.audit_model(DummyClassifier(), self.features(), TRUE, "sexx")
+
+
+class TestOtherLibraries:
+    """What people of pandas, scikit-learn and fairlearn type blind."""
+
+    @pytest.fixture
+    def people(self):
+        rng = np.random.default_rng(0)
+        n = 1_500
+        frame = pd.DataFrame({"sex": rng.choice(["F", "M"], n), "dept": rng.choice(list("xyz"), n)})
+        frame["y"] = (rng.random(n) < 0.4).astype(int)
+        frame["p"] = (rng.random(n) < np.where(frame.sex == "F", 0.25, 0.55)).astype(int)
+        return frame
+
+    def test_control_features_and_sample_weight(self, people):
+        arrays = {"y_true": people.y, "y_pred": people.p, "sensitive_features": people.sex}
+        assert ft.audit(**arrays, control_features=people.dept).explanatory == ("dept",)
+        rng = np.random.default_rng(1)
+        weighted = ft.audit(**arrays, sample_weight=rng.uniform(0.5, 2, len(people)))
+        assert weighted.data.design is not None
+
+    def test_columns_given_instead_of_their_names(self, people):
+        assert ft.audit(people, people.sex, people.p).to_json() == ft.audit(people, "sex", "p").to_json()
+
+    @pytest.mark.parametrize(
+        ("theirs", "ours"), [({"random_state": 3}, {"seed": 3}), ({"favorable": 1}, {"favourable": 1})]
+    )
+    def test_options_under_other_names(self, people, theirs, ours):
+        assert ft.audit(people, "sex", "p", **theirs).to_json() == ft.audit(people, "sex", "p", **ours).to_json()
+
+    @pytest.mark.parametrize("name", ["privileged_groups", "features", "pos_label"])
+    def test_options_that_are_something_else_here(self, people, name):
+        with pytest.raises(TypeError, match=f"{name}.*names the"):
+            ft.audit(people, "sex", "p", **{name: ["age"]})
+        with pytest.raises(TypeError, match="are the same option"):
+            ft.audit(people, "sex", "p", random_state=0, seed=1)
+
+    def test_metrics_of_fairlearn(self, people):
+        arrays = {"y_true": people.y, "y_pred": people.p, "sensitive_features": people.sex}
+        with pytest.raises(ft.InputError, match="accuracy, FPR, FNR and PPV by group are in every report"):
+            ft.audit(**arrays, metrics={"accuracy": max})
+
+    def test_sensitive_features_of_a_model(self, people):
+        from sklearn.linear_model import LogisticRegression
+
+        features = people[["y"]].to_numpy()
+        report = ft.audit_model(LogisticRegression(), features, people.p.to_numpy(), sensitive_features=people.sex)
+        assert report.populations[0].protected == "sex"
+        with pytest.raises(ft.InputError, match="needs the groups"):
+            ft.audit_model(LogisticRegression(), features, people.p)

@@ -81,6 +81,53 @@ def test_everywhere_and_more_so_in_a_group():
     assert attribute.elsewhere.size + report.findings[0].size == report.data.test
 
 
+def test_a_weak_gap_that_is_the_same_everywhere_is_not_laid_to_a_group():
+    """Few people are outside a lucky group: that they show nothing does not make it the group's gap."""
+    reports = [audit(shop(lambda c: np.full(4_000, 0.06), n=4_000, seed=seed), seed=seed) for seed in range(24)]
+    assert sum(report.populations[0].significant for report in reports) >= 20
+    assert sum(bool(report.findings) for report in reports) <= 1
+
+
+def test_a_group_that_training_saw_clearly_need_not_pay_the_whole_price(monkeypatch):
+    """With evidence, less than the price is required against everybody; without a training set, the price."""
+    seen = []
+    choose = Chooser.choose
+
+    def remember(self, *, confirmed, sign):
+        known = self._candidates
+        seen.append((known.required, known.prices.deviates_from_everybody))
+        return choose(self, confirmed=confirmed, sign=sign)
+
+    monkeypatch.setattr(Chooser, "choose", remember)
+    frame = shop(lambda c: np.where(c["region"] == "West", 0.3, 0.12), n=8_000, seed=1)
+    report = audit(frame)
+    ((required, price),) = seen
+    assert report.attributes[0].everywhere
+    assert named(report) == ["region = West"]
+    assert (required <= price).all()
+    assert (required < price).any()
+    assert (required > 1.96).all()
+
+
+def test_single_intervals_are_left_out_where_the_correction_lets_flukes_in():
+    frame = shop(lambda c: 0.35 * (c["region"] == "West"))
+    strict, lenient = (audit(frame, correction=name).findings[0] for name in ("holm", "bh"))
+    assert strict.interval_single is not None
+    assert lenient.interval is not None
+    assert lenient.interval_single is None
+
+
+def test_single_intervals_are_left_out_where_a_group_is_rare():
+    frame = shop(lambda c: 0.5 * (c["region"] == "West"), n=30_000)
+    few = frame.filter((pl.col("income") == "high") | (pl.int_range(pl.len()) % 15 == 0))
+    common, rare = (audit(people).findings[0] for people in (frame, few))
+    assert common.table.rarest > 0.3
+    assert common.interval_single is not None
+    assert rare.table.rarest < 0.1
+    assert rare.interval_single is None
+    assert rare.interval is not None
+
+
 def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
     frame = shop(lambda c: 0.3 * (c["region"] == "West"))
     other = frame.select(reversed(frame.columns)).with_columns(pl.col("region").replace({"West": "Aest"}))

@@ -170,7 +170,9 @@ class TestNotConfirmed:
     def test_a_metric_without_sign_rules_out(self):
         without = build.race_report().populations[0]
         plain = dataclasses.replace(without, significant=False)
-        assert detectable_note(plain, 0.02, None)[0].startswith("A link above 0.0200 over everybody is ruled out")
+        assert detectable_note(plain, 0.02, None)[0].startswith(
+            "A link stronger than 0.0200 (NMI, from 0 to 1) over everybody"
+        )
         assert detectable_note(without, 0.02, None) == ()
 
 

@@ -13,12 +13,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 WRITTEN_BY_TOOLS = {"adaptive.md", "adversary.md", "benchmarks.md", "calibration.md", "commands.md", "searches.md"}
-PAGES = sorted(p.relative_to(ROOT).as_posix() for p in DOCS.rglob("*.md") if p.name not in WRITTEN_BY_TOOLS)
+PAGES = sorted(
+    p.relative_to(ROOT).as_posix()
+    for p in DOCS.rglob("*.md")
+    if p.name not in WRITTEN_BY_TOOLS and p.parent.name != "evaluation"
+)
 NOT_RUN = {
     "docs/how-to/alerts.md": 2,
     "docs/how-to/continuous-integration.md": 1,
+    "docs/how-to/first-alert.md": 5,
     "docs/how-to/first-audit.md": 1,
     "docs/how-to/people-and-weights.md": 1,
+    "docs/how-to/run-the-service.md": 4,
     "docs/how-to/scikit-learn.md": 1,
     "docs/how-to/send-records.md": 4,
     "docs/index.md": 1,

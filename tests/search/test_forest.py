@@ -16,7 +16,7 @@ from fairtest.search import proposals
 from fairtest.search.cuts import children, n_splits
 from fairtest.search.forest import choices_of
 from fairtest.search.scoring import Outputs, Strength
-from fairtest.search.tree import HistogramScorer, LookedAt, grow, grown, merged
+from fairtest.search.tree import HistogramScorer, LookedAt, grow, grow_trees, merge_trees
 
 PEOPLE = 3000
 
@@ -72,7 +72,6 @@ def trained(frame: pl.DataFrame | None = None, seed: int = 3, **how):
 def same(a, b) -> bool:
     return (
         a.contexts == b.contexts
-        and a.parents == b.parents
         and a.looked_at == b.looked_at
         and np.array_equal(a.evidence, b.evidence)
         and np.array_equal(a.sign, b.sign)
@@ -82,8 +81,8 @@ def same(a, b) -> bool:
 def test_trees_that_grow_together_are_those_that_grow_alone() -> None:
     search = Search()
     choices = choices_of(search.axes, search.settings)
-    together = grown(search.scorer(), search.source.table, search.settings, choices)
-    alone = [grown(search.scorer(), search.source.table, search.settings, [choice])[0] for choice in choices]
+    together = grow_trees(search.scorer(), search.source.table, search.settings, choices)
+    alone = [grow_trees(search.scorer(), search.source.table, search.settings, [choice])[0] for choice in choices]
     assert len({tuple(contexts_of(nodes)) for nodes in alone}) > 3
     for a, b in zip(together, alone, strict=True):
         assert contexts_of(a) == contexts_of(b)
@@ -93,9 +92,9 @@ def test_trees_that_grow_together_are_those_that_grow_alone() -> None:
 def test_the_first_tree_is_the_guided_tree_and_the_others_keep_to_their_attributes() -> None:
     search = Search(attributes_per_node=2)
     choices = choices_of(search.axes, search.settings)
-    trees = grown(search.scorer(), search.source.table, search.settings, choices)
+    trees = grow_trees(search.scorer(), search.source.table, search.settings, choices)
     plain = grow(search.scorer(), search.source.table, search.settings)
-    assert merged(trees[:1], LookedAt()).contexts == plain.contexts
+    assert merge_trees(trees[:1], LookedAt()).contexts == plain.contexts
     for nodes, choice in zip(trees[1:], choices[1:], strict=True):
         for node in nodes[1:]:
             around = nodes[node.parent].context
@@ -108,9 +107,9 @@ def test_the_first_tree_is_the_guided_tree_and_the_others_keep_to_their_attribut
 
 def test_a_wide_tree_cuts_its_strongest_populations_only() -> None:
     wide, narrow = Search(widest=None), Search(widest=3)
-    everything = grown(wide.scorer(), wide.source.table, wide.settings, [None])[0]
+    everything = grow_trees(wide.scorer(), wide.source.table, wide.settings, [None])[0]
     scorer = narrow.scorer()
-    nodes = grown(scorer, narrow.source.table, narrow.settings, [None])[0]
+    nodes = grow_trees(scorer, narrow.source.table, narrow.settings, [None])[0]
     depth = [0]
     for node in nodes[1:]:
         depth.append(depth[node.parent] + 1)
@@ -124,14 +123,14 @@ def test_a_wide_tree_cuts_its_strongest_populations_only() -> None:
         assert {i for i in here if i in cut} <= set(here[:3])
         uncut += max(len(here) - 3, 0)
     assert scorer.looked_at.uncut == uncut > 0
-    assert f"{uncut:,} weaker ones" in merged([nodes], scorer.looked_at).notes[0]
+    assert f"{uncut:,} weaker ones" in merge_trees([nodes], scorer.looked_at).notes[0]
 
 
 def test_trees_that_grow_together_are_bounded_one_by_one() -> None:
     search = Search(widest=2)
     choices = choices_of(search.axes, search.settings)
-    together = grown(search.scorer(), search.source.table, search.settings, choices)
-    alone = [grown(search.scorer(), search.source.table, search.settings, [choice])[0] for choice in choices]
+    together = grow_trees(search.scorer(), search.source.table, search.settings, choices)
+    alone = [grow_trees(search.scorer(), search.source.table, search.settings, [choice])[0] for choice in choices]
     for a, b in zip(together, alone, strict=True):
         assert [(n.context, n.parent, n.strength) for n in a] == [(n.context, n.parent, n.strength) for n in b]
 
@@ -140,7 +139,7 @@ def test_each_candidate_is_counted_once() -> None:
     search = Search()
     choices = choices_of(search.axes, search.settings)
     scorer = search.scorer()
-    trees = grown(scorer, search.source.table, search.settings, choices)
+    trees = grow_trees(scorer, search.source.table, search.settings, choices)
     frame = people().filter(pl.Series(np.isin(np.arange(PEOPLE), search.source.holdout.rows(TRAIN))))
     cuts = set()
     for nodes, choice in zip(trees, choices, strict=True):

@@ -33,15 +33,18 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("GET", "/v1/schema/{stream}", "read", None),
     ("POST", "/v1/streams/{stream}/records", "ingest", {"records": [RECORD]}),
     ("POST", "/v1/streams/{stream}/truths", "ingest", {"truths": [{"id": "1", "granted": False}]}),
+    ("GET", "/v1/streams/{stream}/sampling", "ingest", None),
     ("GET", "/v1/streams/{stream}/batches/{key}", "ingest", None),
     ("POST", "/v1/streams/{stream}/deletions", "manage", {"record_ids": ["x"]}),
     ("GET", "/v1/streams/{stream}/deletions/{deletion}", "manage", None),
     ("GET", "/v1/streams/{stream}/records/{record}/exists", "manage", None),
     ("GET", "/v1/monitors", "read", None),
     ("POST", "/v1/monitors", "manage", {**MONITOR, "name": "other"}),
+    ("POST", "/v1/plans", "read", {"stream": "loans", "protected": ["sex"], "output": "granted"}),
     ("GET", "/v1/monitors/{monitor}", "read", None),
     ("PATCH", "/v1/monitors/{monitor}", "manage", {"paused": False}),
     ("GET", "/v1/monitors/{monitor}/versions", "read", None),
+    ("GET", "/v1/monitors/{monitor}/watch", "read", None),
     ("POST", "/v1/monitors/{monitor}/records", "ingest", {"records": [{**RECORD, "id": "by-monitor"}]}),
     ("POST", "/v1/monitors/{monitor}/runs", "manage", None),
     ("GET", "/v1/runs", "read", None),
@@ -72,6 +75,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("DELETE", "/v1/projects/{project}", "service", None),
     ("GET", "/v1/audit", "manage", None),
     ("GET", "/v1/me", "any", None),
+    ("GET", "/metrics", "metrics", None),
 ]
 OPEN = {"/healthz", "/readyz", "/problems/{kind}"}
 

@@ -128,3 +128,10 @@ def test_a_new_column_takes_effect_at_once(loans: TestClient) -> None:
     assert again.status_code == 422
     needed = loans.patch("/v1/streams/loans", json={"columns": {"must": {"kind": "text", "required": True}}})
     assert needed.status_code == 422
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "", "x" * 129, "__seq", "a\nb"])
+def test_names_of_columns_that_no_reader_could_compare(client: TestClient, name: str) -> None:
+    answer = client.post("/v1/streams", json={"name": "odd", "columns": {name: "text"}})
+    assert answer.status_code == 422
+    assert "A column must be called by 1 to 128 printable characters" in answer.json()["detail"]

@@ -165,3 +165,47 @@ def test_the_message_without_the_extra(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install 'fairtest[service]'" in done.stderr
+
+
+def test_stopping_while_batches_arrive(tmp_path: Path) -> None:
+    """SIGTERM: what was acknowledged is stored, all within the time that was promised."""
+    import threading
+
+    from fairtest.service.operate.supervisor import STOP_WITHIN
+
+    data = tmp_path / "data"
+    with Service(Settings(data)) as service:
+        create_project(service.database, "test", "acme")
+        key = create_key(service.database, "test", "acme", ["ingest", "manage", "read"])[0].text
+    acknowledged: list[str] = []
+
+    def keep_sending(url: str) -> None:
+        for n in range(100_000):
+            try:
+                rows = [{"id": f"{n}-{i}", "sex": "fm"[i % 2]} for i in range(200)]
+                if call(f"{url}/v1/streams/loans/records", key, {"records": rows}, f"b{n}", tries=1)[0] == 201:
+                    acknowledged.append(f"b{n}")
+            except AssertionError:  # it does not answer any more
+                return
+
+    with serving(data) as (url, process):
+        assert call(f"{url}/v1/streams", key, STREAM)[0] == 201
+        sender = threading.Thread(target=keep_sending, args=(url,), daemon=True)
+        sender.start()
+        while len(acknowledged) < 5:
+            time.sleep(0.05)
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_WITHIN + 5) == 0
+        took = time.monotonic() - began
+        sender.join(30)
+    assert took < STOP_WITHIN + 5
+    with Service(Settings(data)) as service, service.database.reading() as connection:
+        from sqlalchemy import select
+
+        from fairtest.service.store.tables import batch
+
+        stored = set(connection.scalars(select(batch.c.key)))
+    assert set(acknowledged) <= stored
+    with Service(Settings(data)) as service:
+        assert verify(service) == []

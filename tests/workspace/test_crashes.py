@@ -58,7 +58,7 @@ def test_killed_while_storing(people: Path, tmp_path: Path, moment: str, spent: 
     arguments = words("test", workspace.path, "-p", "sex", "-o", "hired", *QUICK)[3:]
     done = subprocess.run([sys.executable, "-c", DIES, moment, *arguments], capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
-    assert len(workspace.ledger.spent()) == len(workspace.runs) == spent
+    assert len(workspace.ledger.spent_sets()) == len(workspace.runs) == spent
     assert all(workspace.report(run.number).settings.set == run.number for run in workspace.runs)
     report = ft.audit(ft.Workspace(workspace.path).source, "sex", "hired", contextual=["region"])
     assert report.settings.set == spent + 1  # the rest of the budget can be used

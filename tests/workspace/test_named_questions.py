@@ -196,7 +196,7 @@ class TestWithoutAWorkspace:
             assert in_a_process("init", tmp_path / "other", people, "--budget", 2, cwd=tmp_path).code == 0
         else:
             ft.Workspace.create(tmp_path / "other", people)
-        assert ft.Workspace(tmp_path / "other").ledger.shown()
+        assert ft.Workspace(tmp_path / "other").ledger.was_shown()
 
     def test_a_source_in_python_knows(self, people: Path, tmp_path: Path) -> None:
         assert not ft.DataSource(people).budget.shown

@@ -74,13 +74,13 @@ def test_the_setup_comes_back_to_the_last_bit(opened: Open) -> None:
 
 
 def test_nothing_is_spent_at_first(opened: Open) -> None:
-    assert (opened().spent(), opened().runs(), opened().reports(1)) == (frozenset(), (), ())
+    assert (opened().spent_sets(), opened().runs(), opened().reports(1)) == (frozenset(), (), ())
 
 
 def test_spending_stores_the_run_and_its_reports(opened: Open) -> None:
     reports = (a_report(), a_report("ErrorProfiling of 'said' by sex"))
     opened().spend(a_run(2), reports)
-    assert opened().spent() == {2}
+    assert opened().spent_sets() == {2}
     assert opened().reports(2) == reports
     assert opened().runs() == (a_run(2, reports=tuple(r.headline for r in reports)),)
 
@@ -103,32 +103,32 @@ def test_a_set_is_spent_once(opened: Open) -> None:
 def test_there_are_no_sets_beyond_the_budget(opened: Open, number: int) -> None:
     with pytest.raises(ft.FairTestError):
         opened().spend(a_run(number), [a_report()])
-    assert opened().spent() == frozenset()
+    assert opened().spent_sets() == frozenset()
 
 
 def test_all_or_nothing(opened: Open) -> None:
     broken = replace(a_report(), question=object())  # type: ignore[arg-type]
     with pytest.raises(Exception, match=r"."):
         opened().spend(a_run(1), [a_report(), broken])
-    assert (opened().spent(), opened().runs(), opened().reports(1)) == (frozenset(), (), ())
+    assert (opened().spent_sets(), opened().runs(), opened().reports(1)) == (frozenset(), (), ())
 
 
 def test_nothing_was_shown_at_first(opened: Open) -> None:
-    assert opened().shown() is False
+    assert opened().was_shown() is False
 
 
 def test_what_training_proposes_is_shown_without_spending(opened: Open) -> None:
     for command in ("fairtest test … --train-only", "another"):
         opened().mark_shown("2026-01-02T03:04:05.678+00:00", command)
-        assert opened().shown() is True
-    assert (opened().spent(), opened().runs()) == (frozenset(), ())
+        assert opened().was_shown() is True
+    assert (opened().spent_sets(), opened().runs()) == (frozenset(), ())
 
 
 def test_an_answer_was_shown(opened: Open) -> None:
     opened().spend(a_run(2), [a_report()])
-    assert opened().shown() is True
+    assert opened().was_shown() is True
     opened().mark_shown("2026-01-02T03:04:05.678+00:00", "")  # nothing more to say
-    assert opened().shown() is True
+    assert opened().was_shown() is True
 
 
 @pytest.mark.parametrize("levels", ["sum", "product"])
@@ -153,7 +153,7 @@ def test_a_set_is_free_after_an_error(opened: Open) -> None:
 
 def test_readers_are_not_held_up_by_a_claim(opened: Open) -> None:
     with opened().claim(1):
-        assert opened().spent() == frozenset()
+        assert opened().spent_sets() == frozenset()
         opened().spend(a_run(2), [a_report()])
 
 

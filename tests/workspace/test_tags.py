@@ -99,7 +99,9 @@ def reach(stored: type, reached: set[type]) -> None:
         return
     reached.add(stored)
     if is_dataclass(stored):
-        known = names_in(stored.__module__)
+        known: dict[str, Any] = {}
+        for base in stored.__mro__[:-1]:  # fields may be inherited
+            known |= names_in(base.__module__)
         for made_from in (f for f in fields(stored) if f.init):
             for found in classes_in(str(made_from.type), known):
                 reach(found, reached)

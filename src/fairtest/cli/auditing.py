@@ -56,7 +56,7 @@ def audit_file(
         return
     with StatusLine(quiet=options["quiet"], verbose=options["verbose"]) as status:
         status(f"reading {data}")
-        source = people.read(about)
+        source = people.read(about, status)
         options = {**options, "preset": people.preset}
         _note_kinds(status, source)
         made = investigation(source, **question, **own)

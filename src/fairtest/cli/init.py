@@ -30,12 +30,12 @@ def init(folder: str, data: str, **options: Any) -> None:
       fairtest explain hiring --by department
       fairtest status hiring
     """
-    from fairtest.data.registry import said_elsewhere, was_shown
+    from fairtest.data.registry import leave_warning_to_caller, was_shown
     from fairtest.workspace.workspace import check_new
 
     check_new(Path(folder))
     given = source_options(options)
-    with said_elsewhere():
+    with leave_warning_to_caller():
         source = ft.DataSource(data, **given)
     warn_if_audited(source.table.n_rows, lambda: source.fingerprint)
     if was_shown(source.fingerprint):

@@ -1,10 +1,11 @@
-"""``fairtest key``, ``seal``, ``migrate`` and ``verify``: keeping a service."""
+"""``fairtest key``, ``seal``, ``migrate``, ``verify``, ``backup`` and ``restore``: keeping a service."""
 
 from __future__ import annotations
 
 import datetime as dt
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,6 +114,58 @@ def verify(ctx: click.Context, /, **options: Any) -> None:
         click.echo(what)
     click.echo("nothing is wrong" if not wrong else f"wrong: {len(wrong)}", err=True)
     ctx.exit(FOUND if wrong else 0)
+
+
+@command(STORE)
+@click.argument("file", metavar="FILE")
+def backup(file: str, **options: Any) -> None:
+    """Write everything that the service keeps to FILE, as it is at this moment; the service goes on meanwhile.
+
+    Only the secret is left out. Keep the file secret.key of the data folder apart from the archive: restoring needs
+    both. The archive holds people's records; only its owner can read it.
+
+    Examples
+    --------
+      fairtest backup /backups/fairtest-2026-11-18.tar --data /var/lib/fairtest
+    """
+    with needing_the_service():
+        from fairtest.service.operate.backup import back_up
+        from fairtest.service.service import SECRET_FILE, Service
+
+        settings = read_settings(options)
+        with Service(settings) as service:
+            made = back_up(service, Path(file))
+    click.echo(f"{file}: {sum(made['rows'].values()):,} rows and {made['segments']:,} segments")
+    click.echo(f"Keep {settings.data / SECRET_FILE} as well, in another place: restoring needs it.", err=True)
+
+
+RESTORE = section(
+    "Restore",
+    Option("--erasures FILE", "A journal of erasures (erasures.jsonl) or a newer archive: whom it names stays erased; "
+           "repeat for several.", multiple=True, essential=True),
+)  # fmt: skip
+
+
+@command(RESTORE, STORE)
+@click.argument("file", metavar="FILE")
+def restore(file: str, erasures: tuple[str, ...], **options: Any) -> None:
+    """Fill an empty database from FILE, which fairtest backup wrote; it may be of the other kind.
+
+    The data folder must have the secret.key of the service that made the archive. Whoever was erased since then is
+    erased again: from the journal erasures.jsonl, if it is in the data folder, and from what --erasures names.
+
+    Examples
+    --------
+      fairtest restore fairtest-2026-11-18.tar --data /var/lib/fairtest
+      fairtest restore fairtest-2026-11-18.tar --database postgresql://fairtest@db/fairtest
+    """
+    with needing_the_service():
+        from fairtest.service.operate.restore import restore as fill
+
+        done = fill(read_settings(options), Path(file), [Path(each) for each in erasures])
+    click.echo(f"{done['rows']:,} rows and {done['segments']:,} segments, as of {done['made']}")
+    if done["erased"]:
+        click.echo(f"erased since then, and again now: {done['erased']:,}")
 
 
 def _new(service: Service, _: str | None, options: dict[str, Any]) -> None:

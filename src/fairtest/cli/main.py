@@ -14,9 +14,10 @@ from fairtest.cli.discover import discover
 from fairtest.cli.errors import EXITS, CarefulGroup
 from fairtest.cli.explain import explain
 from fairtest.cli.helping import traceback_option
+from fairtest.cli.ingest import ingest
 from fairtest.cli.init import init
 from fairtest.cli.inspect import inspect
-from fairtest.cli.keep import key, migrate, seal, verify
+from fairtest.cli.keep import backup, key, migrate, restore, seal, verify
 from fairtest.cli.profile import errors
 from fairtest.cli.report import report
 from fairtest.cli.serve import serve, worker
@@ -44,7 +45,7 @@ def cli() -> None:
 
 
 _AUDITS = (demo, inspect, test, discover, errors, init, status, explain, report, compare)
-_SERVICE = (serve, worker, signin, key, seal, migrate, verify)
+_SERVICE = (serve, worker, signin, key, seal, migrate, verify, backup, restore, ingest)
 for _command in (*_AUDITS, *_SERVICE, completion):
     cli.add_command(_command)
 

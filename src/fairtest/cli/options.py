@@ -143,17 +143,20 @@ SOURCE = section(
     Option("--weights COLUMN", "Survey weights: what a row counts for in rates, effects and the search."),
     Option("--counts COLUMN", "For how many identical people a row stands, in a table of counts."),
     repeatable("--missing TEXT", "This text means a missing value, as an empty field does; repeat."),
-    Option("--delimiter CHARACTER", "What parts the fields of a CSV file. Default: found out."),
+    Option(
+        "--delimiter CHARACTER",
+        "The character between the fields of a CSV file. Default: the one its first line suggests.",
+    ),
     Option("--encoding NAME", "How a CSV file is encoded. Default: UTF-8."),
     Option(
         "--decimal CHARACTER",
-        "What stands before decimals in a CSV file, '.' or ','. Default: '.', and ',' too where ';' parts the fields.",
+        "The decimal mark of a CSV file, '.' or ','. Default: '.', and ',' too where ';' separates the fields.",
     ),
     Option(
         "--engine NAME",
-        "Where people are counted: memory (default), disk (Parquet larger than memory), or the address of a Dask "
-        "scheduler (tcp://host:8786).",
-        choices=("memory", "disk"),
+        "Where people are counted: memory, disk (for files larger than memory), or the address of a Dask scheduler "
+        "(tcp://host:8786). Default: disk for files from 500 MB on (compressed: 200 MB), else memory.",
+        choices=("auto", "memory", "disk"),
     ),
     Option("--memory SIZE", "How much memory to use with --engine disk. Default: 1 GB."),
 )

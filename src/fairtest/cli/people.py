@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairtest.investigations.base import Investigation
+    from fairtest.progress import StageProgress
     from fairtest.workspace.showing import EarlierReport
 
 SUFFIX = ".fairtest"
@@ -63,19 +64,32 @@ class People:
         self._say(f"Asked already: this is run {run.number}, and costs nothing. --again spends another test set on it.")
         return workspace.read_reports(run.number)
 
-    def read(self, source_options: Mapping[str, Any]) -> ft.DataSource:
+    def read(self, source_options: Mapping[str, Any], progress: StageProgress | None = None) -> ft.DataSource:
         """Return the source, in a workspace if there is one."""
-        from fairtest.data.registry import said_elsewhere  # loads the library
+        from fairtest.data.registry import leave_warning_to_caller  # loads the library
 
         self._source_options = source_options
         if self._folder is not None and is_workspace(self._folder):
             self._source = self._read_in_workspace(self._folder, source_options)
         else:
-            with said_elsewhere():
-                self._source = ft.DataSource(self._data, **source_options)
+            with leave_warning_to_caller():
+                self._say_if_large(source_options)
+                self._source = ft.DataSource(self._data, progress=progress, **source_options)
             warn_if_audited(self._source.table.n_rows, lambda: self._source.fingerprint, question=self._question)
             self._note_what_was_shown_before()
         return self._source
+
+    def _say_if_large(self, options: Mapping[str, Any]) -> None:
+        """Say that a file is not read into memory, where FairTest decides so itself."""
+        from fairtest.data.source import AUTO, MEMORY, choose_engine
+
+        if options.get("engine", AUTO) == AUTO:
+            memory = options.get("memory")
+            if choose_engine(self._data, memory, options.get("counts")) == "disk":
+                self._say(
+                    f"{Path(self._data).name} is large: it is read in blocks and counted on disk, with about "
+                    f"{memory or MEMORY} of memory. (--engine memory reads it at once.)"
+                )
 
     def note_shown(self) -> None:
         """Note that what training proposes is shown; a workspace has noted it itself."""

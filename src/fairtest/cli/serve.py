@@ -30,6 +30,14 @@ LISTEN = section(
         envvar="FAIRTEST_PORT",
     ),
     Option("--behind-proxy", "A proxy in front adds TLS; its headers about clients are believed.", is_flag=True),
+    Option(
+        "--rate NUMBER",
+        "Requests that a key may send in a second; 0 for no limit.",
+        type=click.FloatRange(0),
+        default=2000.0,
+        show_default=True,
+        envvar="FAIRTEST_RATE",
+    ),
     Option("--tls-cert FILE", "The certificate to speak TLS with.", default="", envvar="FAIRTEST_TLS_CERT"),
     Option("--tls-key FILE", "The key of the certificate.", default="", envvar="FAIRTEST_TLS_KEY"),
 )

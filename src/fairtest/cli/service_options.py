@@ -61,7 +61,8 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
     from fairtest.service.settings import Settings
 
     alerts = {"allow_private": tuple(options.get("allow_private", ())), "public_url": options.get("public_url", "")}
-    settings = Settings(Path(options["data"]), options["database"], options["segments"], **alerts)
+    more = {"rate": options["rate"]} if "rate" in options else {}
+    settings = Settings(Path(options["data"]), options["database"], options["segments"], **alerts, **more)
     _ = settings.alerts  # what is wrong with them is said now, and not when the first alert is due
     return settings
 

@@ -27,4 +27,4 @@ def status(workspace: str) -> None:
 
     workspace = find_workspace(workspace)
     ledger = SQLiteLedger.open(Path(workspace))
-    click.echo(Status(workspace, ledger.setup(), ledger.runs(), ledger.shown()))
+    click.echo(Status(workspace, ledger.setup(), ledger.runs(), ledger.was_shown()))

@@ -29,7 +29,7 @@ def is_cluster(engine: object) -> bool:
 
 def connect(engine: Any) -> Any:
     """Return the client of a cluster that answers and whose workers have this version of FairTest."""
-    client = _client(engine) if isinstance(engine, str) else _checked(engine)
+    client = _client(engine) if isinstance(engine, str) else _check_client(engine)
     try:
         workers = client.sync(client.scheduler.identity, callback_timeout=PATIENCE)["workers"]
         if not workers:
@@ -59,7 +59,7 @@ def _client(address: str) -> Any:
         raise _unreachable(address, error) from error
 
 
-def _checked(client: Any) -> Any:
+def _check_client(client: Any) -> Any:
     from distributed import Client
 
     if not isinstance(client, Client) or client.asynchronous:

@@ -194,15 +194,15 @@ def labels_of(table: Table, columns: tuple[str, ...], separator: str | None = No
 
 def _from_flags(columns: list[Column], n_rows: int) -> Labels:
     columns = sorted(columns, key=lambda c: c.name)
-    people, gone = zip(*map(_flagged, columns), strict=True)
+    people, gone = zip(*map(_read_flags, columns), strict=True)
     missing = np.unique(np.concatenate(gone)).astype(np.int32)
     starts = np.append(0, np.cumsum([rows.size for rows in people])).astype(np.int64)
     names = tuple(c.name for c in columns)
-    return _known(Labels(names, names, starts, np.concatenate(people), missing, n_rows))
+    return _leave_out_unknown(Labels(names, names, starts, np.concatenate(people), missing, n_rows))
 
 
-def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the rows of a column of 0 and 1 that have the label, and those of which it is not known."""
+def _read_flags(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the rows of a column of 0 and 1 that have the label, and the rows for which it is missing."""
     if isinstance(column, FlagColumn):
         return column.true_rows, column.missing_rows
     if column.is_number or any(not isinstance(level, int) or level not in (0, 1) for level in column.levels):
@@ -220,7 +220,7 @@ def _flagged(column: Column) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 def _from_sets(name: str, sets: Sets, n_rows: int) -> Labels:
     row = np.repeat(np.arange(n_rows, dtype=np.int64), np.diff(sets.ends, prepend=0))
-    return _known(_by_label(sets.items, name, row, sets.codes, sets.missing, n_rows))
+    return _leave_out_unknown(_by_label(sets.items, name, row, sets.codes, sets.missing, n_rows))
 
 
 def _from_text(column: Column, separator: str | None) -> Labels:
@@ -239,12 +239,12 @@ def _from_text(column: Column, separator: str | None) -> Labels:
     label = pieces["label"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32)
     level = pieces["level"].to_numpy()
     first = np.searchsorted(level, np.arange(len(texts) + 1))
-    row, item = _expanded(codes, first, label)
+    row, item = _expand_texts(codes, first, label)
     missing = np.flatnonzero(codes < 0).astype(np.int32)
-    return _known(_by_label(tuple(names.to_list()), column.name, row, item, missing, codes.size))
+    return _leave_out_unknown(_by_label(tuple(names.to_list()), column.name, row, item, missing, codes.size))
 
 
-def _expanded(
+def _expand_texts(
     codes: NDArray[np.int32], first: IntArray, label: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return a row and a label for every label of every row, from the labels of each distinct text."""
@@ -270,8 +270,8 @@ def _by_label(
     return Labels(names, (column,), starts, (pairs % n_rows).astype(np.int32), missing, n_rows)
 
 
-def _known(labels: Labels) -> Labels:
-    """Return the labels without the people of whom one of them is not known."""
+def _leave_out_unknown(labels: Labels) -> Labels:
+    """Return the labels without the people for whom one of them is missing."""
     if not labels.missing.size:
         return labels
     kept = np.ones(labels.n_rows, dtype=bool)

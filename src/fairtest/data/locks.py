@@ -32,7 +32,7 @@ else:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[bool]:
+def hold_lock(path: Path) -> Iterator[bool]:
     """Hold the lock of a file while the block runs, if nobody else does; gives whether it is held.
 
     The file stays: to remove it would let two processes hold locks on two files of one name.
@@ -42,7 +42,7 @@ def held(path: Path) -> Iterator[bool]:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     with held(Path(folder) / "lock") as first, held(Path(folder) / "lock") as second:
+    ...     with hold_lock(Path(folder) / "lock") as first, hold_lock(Path(folder) / "lock") as second:
     ...         first, second
     (True, False)
     """

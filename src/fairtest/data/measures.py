@@ -40,11 +40,11 @@ class Measure:
     def __call__(self, table: Table) -> FloatArray:
         """Return each row's number, NaN where a column has no value."""
         found = np.full(table.n_rows, np.nan)
-        known = self.known(table)
+        known = self.find_complete_rows(table)
         found[known] = self.function(*self.arguments(table, known))
         return found
 
-    def known(self, table: Table) -> BoolArray:
+    def find_complete_rows(self, table: Table) -> BoolArray:
         """Return the rows that have a value in every column."""
         known = np.ones(table.n_rows, dtype=bool)
         for name in self.columns:
@@ -54,7 +54,8 @@ class Measure:
     def arguments(self, table: Table, rows: BoolArray) -> list[NDArray[Any]]:
         """Return what the function gets for some rows: an array for each column."""
         return [
-            _seen(table[name], stand_ins, rows) for name, stand_ins in zip(self.columns, self.stand_ins, strict=True)
+            _read_values(table[name], stand_ins, rows)
+            for name, stand_ins in zip(self.columns, self.stand_ins, strict=True)
         ]
 
 
@@ -66,7 +67,7 @@ def _present(column: Column) -> BoolArray:
     return column.codes >= 0
 
 
-def _seen(column: Column, stand_ins: tuple[Level, ...] | None, rows: BoolArray) -> NDArray[Any]:
+def _read_values(column: Column, stand_ins: tuple[Level, ...] | None, rows: BoolArray) -> NDArray[Any]:
     if stand_ins is None:
         assert column.values is not None
         return column.values[rows]

@@ -156,7 +156,7 @@ def audits_of(fingerprint: str, *, besides: str | None = None) -> list[Audits]:
 
 
 @contextmanager
-def said_elsewhere() -> Iterator[None]:
+def leave_warning_to_caller() -> Iterator[None]:
     """Let the caller warn about people who are known: sources made in the block do not."""
     token = _elsewhere.set(True)
     try:
@@ -165,7 +165,7 @@ def said_elsewhere() -> Iterator[None]:
         _elsewhere.reset(token)
 
 
-def warned_elsewhere() -> bool:
+def is_warning_left_to_caller() -> bool:
     """Whether the caller warns about people who are known."""
     return _elsewhere.get()
 
@@ -182,7 +182,7 @@ def _write(change: Callable[[sqlite3.Connection], object]) -> None:
 
     with suppress(sqlite3.Error, OSError, RuntimeError):  # RuntimeError: there is no home folder
         home().mkdir(parents=True, exist_ok=True)
-        with closing(_connected("rwc")) as database, database:
+        with closing(_connect("rwc")) as database, database:
             for table in (SCHEMA, QUESTIONS, SHOWN):
                 database.execute(table)
             change(database)
@@ -196,13 +196,13 @@ def _read(query: str, *values: object) -> list[tuple[Any, ...]]:
     try:
         if not (home() / FILE).is_file():
             return []
-        with closing(_connected("ro")) as database:
+        with closing(_connect("ro")) as database:
             return database.execute(query, values).fetchall()
     except (sqlite3.Error, OSError, RuntimeError):
         return []
 
 
-def _connected(mode: str) -> sqlite3.Connection:
+def _connect(mode: str) -> sqlite3.Connection:
     import sqlite3
 
     place = quote(str((home() / FILE).absolute()))

@@ -110,7 +110,7 @@ class ReusedSet(Budget):
         return float(self.alpha / self.size * 2.0**-self.bits)
 
     def check(self) -> None:
-        """Raise if all questions have been asked, or their answers have told too much."""
+        """Raise if all questions have been asked, or their answers have revealed too much of the test set."""
         if not self.left:
             raise BudgetExhausted(
                 f"The budget is exhausted: all {self.size} questions to the reusable test set have been asked. Give "

@@ -115,7 +115,7 @@ def _among(values: pl.Series, wanted: Iterable[object]) -> BoolArray:
     rows = np.zeros(len(values), dtype=bool)
     named = [level for level in wanted if isinstance(level, str)]
     if named:
-        spelled = values if values.dtype == pl.String else _spelled(values)
+        spelled = values if values.dtype == pl.String else _spell_values(values)
         rows |= _mask(spelled.is_in(named))
     for level in wanted:
         number = None if isinstance(level, str) else _number(level)
@@ -124,7 +124,7 @@ def _among(values: pl.Series, wanted: Iterable[object]) -> BoolArray:
     return rows
 
 
-def _spelled(values: pl.Series) -> pl.Series:
+def _spell_values(values: pl.Series) -> pl.Series:
     """Return the text of each value, as ``str`` gives it."""
     column = encode_column(RawColumn("", values), DeclaredKinds(categorical=frozenset([""])))
     texts = pl.Series([str(level) for level in column.levels], dtype=pl.String)

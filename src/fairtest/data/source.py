@@ -14,18 +14,24 @@ from fairtest.data.columns.declared import KindOptions
 from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.fingerprint import fingerprint
 from fairtest.data.holdout import Budget, Holdout, PeopleHoldout
+from fairtest.data.reading.files import path_of
 from fairtest.data.reading.readers import read_table
-from fairtest.data.registry import audits_of, known_size, warned_elsewhere, was_shown
+from fairtest.data.registry import audits_of, is_warning_left_to_caller, known_size, was_shown
 from fairtest.data.reuse import ReusedSet
 from fairtest.data.sizes import as_bytes
-from fairtest.data.streaming.streaming import can_stream, stream_table
+from fairtest.data.streaming.streaming import can_stream, is_large, stream_table
 from fairtest.data.words import Words
 from fairtest.exceptions import FairTestWarning, InputError, setting, the
 from fairtest.model.plans import check_preset, check_whole
+from fairtest.progress import as_stage_progress, progress_of_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fairtest.data.table import Table
     from fairtest.types import Level
 
 T = TypeVar("T")
@@ -33,34 +39,9 @@ T = TypeVar("T")
 TRAIN_SIZE = 0.3
 FEWEST = 2
 """The fewest people a training or test set may have."""
+AUTO = "auto"
 ENGINES = ("memory", "disk")
 MEMORY = "1 GB"
-
-
-class SourceOptions(KindOptions, total=False):
-    """Keywords of :class:`DataSource`, for the type checkers of whoever passes them on."""
-
-    budget: int
-    conf: float
-    train_size: float | None
-    seed: int
-    split: bool
-    reuse: bool
-    favourable: Mapping[str, Level] | None
-    reference: Mapping[str, Level] | None
-    labels: Mapping[str, str | Mapping[Any, str]] | None
-    people: str | None
-    outcome: str | Mapping[str, str] | None
-    person: str | None
-    weights: str | None
-    counts: str | None
-    engine: Any
-    memory: str | int | None
-    missing: Sequence[str]
-    delimiter: str | None
-    encoding: str | None
-    decimal: str | None
-    name: str | None
 
 
 class DataSource:
@@ -111,21 +92,24 @@ class DataSource:
     counts
         The column that says for how many identical people a row stands, in a table of counts.
     engine
-        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a Parquet file, or a folder
-        of them, that is larger than memory. The report is the same. The columns are kept in scratch files, in the
-        folder that the environment variable ``TMPDIR`` names, and removed with the source. Or on a Dask cluster, given
-        as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
+        Where the people are while they are counted: in ``"memory"``, or on ``"disk"``, for a CSV or Parquet file, or a
+        folder of Parquet files, that is larger than memory. The report is the same. The columns are kept in scratch
+        files, in the folder that the environment variable ``TMPDIR`` names, and removed with the source. The default,
+        ``"auto"``, leaves files on disk from 500 MB on (200 MB if they are compressed, as Parquet is). Or on a Dask
+        cluster, given as a ``distributed.Client`` or as the address of its scheduler (``"tcp://host:8786"``): it needs
         ``fairtest[dask]``, in the same version on all workers, which read Parquet files at the path given here.
     memory
         With ``engine="disk"``, about how much memory to use, such as ``"500 MB"`` or a number of bytes; on a cluster,
         in this process and in each worker. Default: ``"1 GB"``.
     missing, delimiter, encoding, decimal
         For CSV files: other texts that mean a missing value, the delimiter, the encoding, and whether decimals follow a
-        point or a comma (by default commas are understood where semicolons part the fields).
+        point or a comma (by default commas are understood where semicolons separate the fields).
     name
         What to call the data in reports. Default: the name of the file.
     preset
         ``"paper"`` for the shares of the paper.
+    progress
+        Called while a large file is read, with a text and the share that is done.
 
     Examples
     --------
@@ -155,7 +139,7 @@ class DataSource:
         person: str | None = None,
         weights: str | None = None,
         counts: str | None = None,
-        engine: Any = "memory",
+        engine: Any = AUTO,
         memory: str | int | None = None,
         missing: Sequence[str] = (),
         delimiter: str | None = None,
@@ -163,60 +147,67 @@ class DataSource:
         decimal: str | None = None,
         name: str | None = None,
         preset: str | None = None,
+        progress: Callable[..., None] | None = None,
     ) -> None:
         check_preset(preset)
         self._attached: dict[Callable[[DataSource], Any], Any] = {}
         self._lock = Lock()
         size = check_whole("budget", budget, "DataSource", meaning="the number of test sets")
         self.conf = _inside("conf", conf)
-        self.split = bool(split)
-        self.reuse = bool(reuse)
-        if self.reuse:
-            _check_reuse(size, split=self.split)
-            check_one_row_a_person("reuse=True", person, weights, "a budget of several test sets")
-        self.budget: Budget = ReusedSet(size, round(1 - self.conf, 15)) if self.reuse else Budget(size)
-        if not self.split and (self.budget.size > 1 or train_size is not None or preset is not None):
-            raise InputError(
-                "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
-            )
-        self.train_size = self._share(train_size, preset) if self.split else 1.0
+        self.split, self.reuse = bool(split), bool(reuse)
+        self.budget = self._make_budget(size, person, weights)
+        self.train_size = self._share(train_size, preset)
         self.seed = check_whole("seed", seed, "DataSource", least=0, meaning="it settles who is in which set")
         self.cluster = connect(engine) if is_cluster(engine) else None
-        self.engine, self.memory = _engine(engine, memory)
+        self.engine, self.memory = _engine(choose_engine(data, memory, counts) if engine == AUTO else engine, memory)
         numbers = [name for name in (weights, counts) if name is not None and name not in numeric]
         kinds = KindOptions(categorical=categorical, numeric=[*numeric, *numbers], ordered=ordered)
         text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-        if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
-            _check_not_text(**text)
-            store = self.engine == "disk"  # other machines see the files, not what is stored here
-            self.table = stream_table(data, memory=self.memory, missing=missing, name=name, store=store, **kinds)
-        else:
-            self.table = read_table(data, missing=missing, name=name, **text, **kinds)
+        self.table = self._read_table(data, progress, missing=missing, name=name, **text, **kinds)
         self.person, self.weights, self.counts = person, weights, counts
         if counts is not None:
             self._repeat_people(counts)
         self.design, first = read_design(self.table, person, weights)
-        self.favourable = self._declared("favourable", favourable)
-        self.reference = self._declared("reference", reference)
+        self.favourable = self._check_declared("favourable", favourable)
+        self.reference = self._check_declared("reference", reference)
         self.words = Words.of(self.table, labels, people, outcome)
-        n_rows = self.table.n_rows
-        sets = 1 if self.reuse else size
-        if not self.split:
-            self.holdout = Holdout.undivided(n_rows, self.n_people)
-        elif first is None:
-            self.holdout = Holdout(n_rows, sets, self.train_size, seed)
-        else:
-            self.holdout = PeopleHoldout(first, sets, self.train_size, seed)
-        if min(self.holdout.sizes) < FEWEST:
-            raise InputError(
-                f"There are too few people: {self.n_people:,} divided by {setting('budget', sets)} and "
-                f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(self.holdout.sizes)}. "
-                f"Every set needs at least {FEWEST}."
-            )
-        if not warned_elsewhere() and known_size(n_rows):
+        self.holdout = self._divide_people(first)
+        if not is_warning_left_to_caller() and known_size(self.table.n_rows):
             warn_if_known(self.fingerprint)
             if was_shown(self.fingerprint):
                 self.budget.mark_shown()
+
+    def _make_budget(self, size: int, person: str | None, weights: str | None) -> Budget:
+        if not self.reuse:
+            return Budget(size)
+        _check_reuse(size, split=self.split)
+        check_one_row_a_person("reuse=True", person, weights, "a budget of several test sets")
+        return ReusedSet(size, round(1 - self.conf, 15))
+
+    def _read_table(self, data: Any, progress: Callable[..., None] | None, **how: Any) -> Table:
+        """Return the columns, in memory or described where they are."""
+        if self.engine == "disk" or (self.engine == "dask" and can_stream(data)):
+            store = self.engine == "disk"  # other machines see the files, not what is stored here
+            done = progress_of_stage(as_stage_progress(progress), f"reading {path_of(data)} in blocks")
+            return stream_table(data, memory=self.memory, store=store, progress=done, **how)
+        return read_table(data, **how)
+
+    def _divide_people(self, first: NDArray[np.intp] | None) -> Holdout:
+        """Return who is in which set; ``first`` says where the person of each row is first met; None: one row each."""
+        divided: Holdout
+        if not self.split:
+            divided = Holdout.undivided(self.table.n_rows, self.n_people)
+        elif first is None:
+            divided = Holdout(self.table.n_rows, self._sets, self.train_size, self.seed)
+        else:
+            divided = PeopleHoldout(first, self._sets, self.train_size, self.seed)
+        if min(divided.sizes) < FEWEST:
+            raise InputError(
+                f"There are too few people: {self.n_people:,} divided by {setting('budget', self._sets)} and "
+                f"{setting('train_size', float(f'{self.train_size:g}'))} leave a set of {min(divided.sizes)}. "
+                f"Every set needs at least {FEWEST}."
+            )
+        return divided
 
     @classmethod
     def divided(cls, train: Any, test: Any, level: float = 0.05, seed: int = 0, **options: Any) -> DataSource:
@@ -324,7 +315,7 @@ class DataSource:
         """A name for these people, whatever the order of the rows, the format and the seed."""
         return fingerprint(self.table)
 
-    def attached(self, make: Callable[[DataSource], T]) -> T:
+    def attach(self, make: Callable[[DataSource], T]) -> T:
         """Return what ``make`` makes of this source: once, to live as long as the source does, for all threads.
 
         Data knows no engine, and the engine that counts these people belongs to them all the same.
@@ -332,7 +323,7 @@ class DataSource:
         Examples
         --------
         >>> source = DataSource({"sex": ["f", "m"] * 50})
-        >>> source.attached(lambda people: people.table.n_rows)
+        >>> source.attach(lambda people: people.table.n_rows)
         100
         """
         with self._lock:
@@ -341,22 +332,29 @@ class DataSource:
             made: T = self._attached[make]
             return made
 
+    @property
+    def _sets(self) -> int:
+        """How many test sets there are."""
+        return 1 if self.reuse else self.budget.size
+
     def _share(self, train_size: float | None, preset: str | None) -> float:
+        if not self.split:
+            _check_undivided(self.budget.size, train_size, preset)
+            return 1.0
         if train_size is not None:
             return _inside("train_size", train_size)
-        sets = 1 if self.reuse else self.budget.size
-        return 1 / (sets + 1) if preset == "paper" else TRAIN_SIZE
+        return 1 / (self._sets + 1) if preset == "paper" else TRAIN_SIZE
 
-    def _declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
+    def _check_declared(self, argument: str, values: Mapping[str, Level] | None) -> dict[str, Level]:
         """Check that each declared value occurs in its column, and return it as the column has it."""
         found: dict[str, Level] = {}
         for name, value in (values or {}).items():
             column = self.table[name]
-            level, levels = column.find_level(value), column.levels
+            level = column.find_level(value)
             if level is None:
-                shown = ", ".join(repr(v) for v in levels[:10]) + (", …" if len(levels) > 10 else "")
-                have = f"its values are {shown}" if levels else "it is numeric"
-                raise InputError(f"{setting(argument, {name: value})}: the column has no such value; {have}.")
+                raise InputError(
+                    f"{setting(argument, {name: value})}: the column has no such value; {column.values_in_words}."
+                )
             found[name] = level
         return found
 
@@ -400,13 +398,19 @@ def warn_if_known(fingerprint: str) -> None:
             )
 
 
+def choose_engine(data: Any, memory: str | int | None = None, counts: str | None = None) -> str:
+    """Return where people are counted if the user does not say: on disk if the file is large, or memory is limited."""
+    fits = counts is not None or (memory is None and not is_large(data))
+    return "memory" if fits or path_of(data) is None else "disk"
+
+
 def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
     """Return the engine and how much memory it may use, in bytes."""
     if is_cluster(engine):
         engine = "dask"
     elif engine not in ENGINES:
         raise InputError(
-            f"{the('engine', 'of DataSource')} must be {' or '.join(map(repr, ENGINES))}, a Dask client "
+            f"{the('engine', 'of DataSource')} must be {', '.join(map(repr, (AUTO, *ENGINES)))}, a Dask client "
             f"(distributed.Client) or the address of a scheduler ('tcp://host:8786'). Got {engine!r} instead."
         )
     if engine == "memory" and memory is not None:
@@ -415,14 +419,6 @@ def _engine(engine: Any, memory: str | int | None) -> tuple[str, int]:
             "all of the data. Take one of them out."
         )
     return engine, as_bytes(MEMORY if memory is None else memory)
-
-
-def _check_not_text(**options: str | None) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise InputError(
-            f"{the(given[0])} is that of a CSV file, and {setting('engine', 'disk')} reads Parquet files. Take it out, "
-            f"or use {setting('engine', 'memory')}."
-        )
 
 
 def _check_reuse(budget: int, *, split: bool) -> None:
@@ -434,6 +430,13 @@ def _check_reuse(budget: int, *, split: bool) -> None:
     if budget < 2:
         raise InputError(
             f"reuse=True puts several questions to one test set: say how many with budget=20, say. Got budget={budget}."
+        )
+
+
+def _check_undivided(budget: int, train_size: float | None, preset: str | None) -> None:
+    if budget > 1 or train_size is not None or preset is not None:
+        raise InputError(
+            "split=False uses everybody for one question: it goes with budget=1 and without train_size and preset."
         )
 
 

@@ -67,13 +67,13 @@ class FinerStrata:
         return int(self.shown.max()) + 1
 
     def steps_for(self, people: IntArray) -> IntArray:
-        """Return how many steps of merging the strata of contexts with so many people need."""
+        """Return by how many steps the strata of contexts of these sizes must be merged."""
         enough = people[:, None] >= np.asarray(self.least)
         steps: IntArray = np.argmax(enough, axis=1)  # the last takes no people at all
         return steps
 
     def merge(self, summary: Summary, steps: IntArray) -> Summary:
-        """Return the summary of contexts with their strata merged; merged ones are in the place of the first of them.
+        """Return the summary of contexts with their strata merged; sums of merged ones stand where the first was.
 
         Strata that are empty carry no information, so that the places that are left do no harm.
         """
@@ -81,7 +81,7 @@ class FinerStrata:
         merged = sums.copy()
         for step in np.unique(steps[steps > 0]).tolist():
             at = steps == step
-            merged[at] = _added(sums[at], self.merged[step])
+            merged[at] = _add_merged(sums[at], self.merged[step])
         return _with_sums(summary, merged)
 
     def by_shown(self, summary: Summary) -> Summary:
@@ -101,7 +101,7 @@ def _with_sums(summary: Summary, sums: NDArray[Any]) -> Summary:
     return Counts(sums) if isinstance(summary, Counts) else replace(summary, sums=sums)
 
 
-def _added(sums: NDArray[Any], first: IntArray) -> NDArray[Any]:
+def _add_merged(sums: NDArray[Any], first: IntArray) -> NDArray[Any]:
     """Return sums ``[context, stratum, ...]`` with those of merged strata added up in the place of the first."""
     order = np.argsort(first, kind="stable")
     starts = np.flatnonzero(np.diff(first[order], prepend=-1))
@@ -124,7 +124,7 @@ def finer_strata(table: Table, rows: NDArray[np.intp], shown: Variable, people: 
     """
     sizes = [len(part.levels) for part in shown.parts]
     around = [prod(sizes) / size for size in sizes]
-    numbers = [_ordered(part, table, rows) for part in shown.parts]
+    numbers = [sort_numbers(part, table, rows) for part in shown.parts]
     pieces = [
         1 if ordered is None else _pieces(people / LEAST / others)
         for ordered, others in zip(numbers, around, strict=True)
@@ -137,7 +137,7 @@ def finer_strata(table: Table, rows: NDArray[np.intp], shown: Variable, people: 
     return None
 
 
-def _ordered(part: Part, table: Table, rows: NDArray[np.intp]) -> FloatArray | None:
+def sort_numbers(part: Part, table: Table, rows: NDArray[np.intp]) -> FloatArray | None:
     """Return the numbers of the training set in order; None for an attribute with levels of its own."""
     if part.thresholds is None or not part.thresholds:
         return None
@@ -187,10 +187,9 @@ def cut_finer(ordered: FloatArray, pieces: int) -> FloatArray:
 def _finer(
     table: Table, shown: Variable, cuts: Sequence[Sequence[FloatArray]], least: tuple[float, ...]
 ) -> FinerStrata:
-    parts = [part if not cut else _cut(part, cut[0]) for part, cut in zip(shown.parts, cuts, strict=True)]
+    parts = [part if not cut else cut_part(part, cut[0]) for part, cut in zip(shown.parts, cuts, strict=True)]
     strata = cross_parts(shown.name, parts, table)
-    mixed = np.argsort(np.asarray(strata.lookup), kind="stable")[-len(strata.levels) :]
-    codes = np.unravel_index(mixed, [len(part.levels) for part in parts])
+    codes = codes_of_parts(strata)
     merged = []
     for step in range(len(least)):
         coarse = [_coarser(code, cut, step) for code, cut in zip(codes, cuts, strict=True)]
@@ -206,7 +205,14 @@ def _finer(
     return FinerStrata(strata, np.asarray(shown.lookup)[place], tuple(merged), least, bins)
 
 
-def _cut(part: Part, thresholds: FloatArray) -> Part:
+def codes_of_parts(crossed: Variable) -> tuple[IntArray, ...]:
+    """Return for each part of crossed attributes the code that each level has there."""
+    mixed = np.argsort(np.asarray(crossed.lookup), kind="stable")[-len(crossed.levels) :]
+    return np.unravel_index(mixed, [len(part.levels) for part in crossed.parts])
+
+
+def cut_part(part: Part, thresholds: FloatArray) -> Part:
+    """Return a number in other bins, which have codes for names."""
     return replace(part, thresholds=tuple(thresholds.tolist()), levels=tuple(range(thresholds.size + 1)))
 
 

@@ -39,8 +39,8 @@ class Counts:
         """Return some of the contexts, along the leading axis."""
         return Counts(self.counts[at])
 
-    def scaled(self, by: FloatArray) -> Counts:
-        """Return each context as if it had so many times as many people."""
+    def scale_people(self, by: FloatArray) -> Counts:
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         scaled: Any = self.counts * by[:, None, None, None]
         return Counts(scaled)
 
@@ -78,8 +78,8 @@ class Moments:
         """Return some of the contexts, along the leading axis."""
         return Moments(self.sums[at], self.order)
 
-    def scaled(self, by: FloatArray) -> Moments:
-        """Return each context as if it had so many times as many people."""
+    def scale_people(self, by: FloatArray) -> Moments:
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         return Moments(self.sums * by[:, None, None], self.order)
 
     @property
@@ -134,8 +134,8 @@ class GroupMoments:
         """Return some of the contexts, along the leading axis."""
         return GroupMoments(self.sums[at], self.unit[at] if isinstance(self.unit, np.ndarray) else self.unit)
 
-    def scaled(self, by: FloatArray) -> GroupMoments:
-        """Return each context as if it had so many times as many people."""
+    def scale_people(self, by: FloatArray) -> GroupMoments:
+        """Return the summary with the number of people of each context multiplied by ``by``."""
         return GroupMoments(self.sums * by[:, None, None, None], self.unit)
 
     @property
@@ -159,7 +159,7 @@ class GroupMoments:
 
 
 def _whole(sums: FloatArray) -> IntArray:
-    """Return sums of ones as whole numbers."""
+    """Return sums that count people as integers."""
     people: IntArray = np.rint(sums).astype(np.int64)
     return people
 

@@ -131,6 +131,14 @@ class Column:
         same = [v for v in self.levels if v == value and isinstance(v, bool) == isinstance(value, bool)]
         return next(iter(same or (v for v in self.levels if str(v) == str(value))), None)
 
+    @property
+    def values_in_words(self) -> str:
+        """What to say to somebody who names a value that the column has not."""
+        if not self.levels:
+            return "it is numeric"
+        shown = ", ".join(repr(v) for v in self.levels[:10])
+        return f"its values are {shown}{', …' if len(self.levels) > 10 else ''}"
+
     def slice(self, start: int, stop: int) -> Column:
         """Return the rows from ``start`` to ``stop``, with the levels and all that is known of the whole column."""
         return replace(
@@ -326,7 +334,7 @@ class RowReader(Protocol):
 
 
 def row_spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield where blocks of so many rows start and stop; the last may be shorter.
+    """Yield where blocks of a given number of rows start and stop; the last may be shorter.
 
     Examples
     --------

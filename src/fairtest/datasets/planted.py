@@ -6,10 +6,16 @@ It measures how strong and how large an association has to be in order to be fou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtest.model.context import Context
 
 STATES = tuple(f"S{rank:02d}" for rank in range(1, 52))
 RACES = {"White": 12.0, "Black": 2.5, "Hispanic": 2.5, "Asian": 1.0, "Native": 0.25, "Other": 0.35}
@@ -38,6 +44,15 @@ class Microbenchmark:
     frame: pl.DataFrame
     planted: tuple[tuple[str, str], ...]
     delta: float
+
+    def found_by(self, contexts: Iterable[Context]) -> set[tuple[str, str]]:
+        """Return the planted groups that some contexts name: exactly their state and race, with any gender."""
+        return {(str(w.get("State")), str(w.get("Race"))) for w in map(_values, contexts)} & set(self.planted)
+
+    def is_false(self, context: Context) -> bool:
+        """Whether a context has nobody of a planted group in it."""
+        where = _values(context)
+        return not any(where.get("State", s) == s and where.get("Race", r) == r for s, r in self.planted)
 
 
 def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988_871) -> Microbenchmark:
@@ -75,15 +90,19 @@ def microbenchmark(context_size: int, delta: float, seed: int, people: int = 988
     rates = 0.5 + np.where(income, delta, -delta) * planted[state, race]
     frame = pl.DataFrame(
         {
-            "State": _named(STATES, state),
-            "Race": _named(tuple(RACES), race),
-            "Gender": _named(("female", "male"), rng.integers(0, 2, people)),
-            "Income": _named(("low", "high"), income.astype(np.intp)),
+            "State": _name_codes(STATES, state),
+            "Race": _name_codes(tuple(RACES), race),
+            "Gender": _name_codes(("female", "male"), rng.integers(0, 2, people)),
+            "Income": _name_codes(("low", "high"), income.astype(np.intp)),
             "Output": (rng.random(people) < rates).astype(np.int8),
         }
     )
     names = tuple((STATES[s], tuple(RACES)[r]) for s, r in np.argwhere(planted))
     return Microbenchmark(frame, names, delta)
+
+
+def _values(context: Context) -> dict[str, object]:
+    return {predicate.column: predicate.value for predicate in context.predicates if predicate.op == "=="}
 
 
 def _cell_sizes(rng: np.random.Generator, people: int) -> Codes:
@@ -115,5 +134,5 @@ def _high_income(sizes: Codes) -> NDArray[np.float64]:
     return np.asarray(0.5 - 0.05 * (1 - shares / shares.max(axis=1, keepdims=True)), dtype=np.float64)
 
 
-def _named(names: tuple[str, ...], codes: NDArray[np.integer]) -> pl.Series:
+def _name_codes(names: tuple[str, ...], codes: NDArray[np.integer]) -> pl.Series:
     return pl.Series(names).gather(codes)

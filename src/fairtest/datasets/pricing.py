@@ -88,20 +88,20 @@ def pricing(people: int = 40_000, seed: int = 0) -> pl.DataFrame:
     frame = pl.DataFrame(
         {
             "customer": [f"C{number:07d}" for number in range(people)],
-            "region": _drawn(rng, people, {"Northeast": 0.18, "South": 0.37, "Midwest": 0.21, "West": 0.24}),
-            "city": _drawn(rng, people, {"urban": 0.38, "suburban": 0.42, "rural": 0.20}),
-            "gender": _drawn(rng, people, {"female": 0.51, "male": 0.49}),
-            "race": _drawn(rng, people, {"White": 0.62, "Hispanic": 0.17, "Black": 0.13, "Asian": 0.08}),
+            "region": _draw_values(rng, people, {"Northeast": 0.18, "South": 0.37, "Midwest": 0.21, "West": 0.24}),
+            "city": _draw_values(rng, people, {"urban": 0.38, "suburban": 0.42, "rural": 0.20}),
+            "gender": _draw_values(rng, people, {"female": 0.51, "male": 0.49}),
+            "race": _draw_values(rng, people, {"White": 0.62, "Hispanic": 0.17, "Black": 0.13, "Asian": 0.08}),
             "age": np.clip(rng.gamma(9.0, 5.2, people), 18, 90).astype(np.int64),
-            "income": _drawn(rng, people, {"low": 0.5, "high": 0.5}),
-            "referrer": _drawn(rng, people, {"search": 0.4, "newsletter": 0.2, "social media": 0.1, None: 0.3}),
+            "income": _draw_values(rng, people, {"low": 0.5, "high": 0.5}),
+            "referrer": _draw_values(rng, people, {"search": 0.4, "newsletter": 0.2, "social media": 0.1, None: 0.3}),
         }
     )
     shown = rng.random(people) < _rates(frame)
     return frame.with_columns(discount=pl.Series(np.where(shown, "Yes", "No")))
 
 
-def _drawn(
+def _draw_values(
     rng: np.random.Generator, people: int, shares: Mapping[str, float] | Mapping[str | None, float]
 ) -> pl.Series:
     codes = rng.choice(len(shares), size=people, p=list(shares.values()))

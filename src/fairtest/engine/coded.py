@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.data.variables import Variable
 from fairtest.engine.contract import Profiles, Rows, sample_step
 from fairtest.engine.kernel.histogram import cells_of
-from fairtest.engine.kernel.joint import among, distinct, packed
+from fairtest.engine.kernel.joint import among, distinct, pack_bits
 from fairtest.engine.kernel.labels import MemoryLabelCounter
 from fairtest.engine.kernel.people import CodedPeople
 from fairtest.engine.kernel.prefixes import commonest_first
@@ -112,7 +112,7 @@ class CodedTable:
 
     def people(self, number: int, target: Target) -> CodedPeople:
         """Return the people of a set who have a value for all variables of a target."""
-        coded = self._coded(target)
+        coded = self._code_target(target)
 
         def make() -> CodedPeople:
             everyone = self.rows_of(number)
@@ -122,11 +122,11 @@ class CodedTable:
 
         return coded.sets.get(number, make)
 
-    def counted(self, number: int, target: Target) -> CodedPeople:
+    def people_of(self, number: int, target: Target) -> CodedPeople:
         """Return whose sums are added up: the people of a set."""
         return self.people(number, target)
 
-    def _coded(self, target: Target) -> CodedTarget:
+    def _code_target(self, target: Target) -> CodedTarget:
         def make() -> CodedTarget:
             largest = 1.0 if self._design is None else self._design.largest_weight
             return CodedTarget(cells_of(target, self._table, self._n_rows, self._weight, largest))
@@ -147,13 +147,13 @@ class CodedTable:
 
     def total(self, number: int, target: Target) -> NDArray[Any]:
         """Return the sums over a whole set."""
-        return self.counted(number, target).total(target)
+        return self.people_of(number, target).total(target)
 
     def tables(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> NDArray[Any]:
         """Return the sums of every context in a set."""
-        return count_contexts(self.counted(number, target), contexts, target, self.axis)
+        return count_contexts(self.people_of(number, target), contexts, target, self.axis)
 
-    def left_out(self, number: int, target: Target) -> int:
+    def count_left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
         if (number, target) not in self._left_out:
             self.people(number, target)
@@ -189,7 +189,7 @@ class CodedTable:
 
     def _together(self, number: int, target: Target) -> NDArray[np.intp]:
         """Return the rows of a set that have a value, those of a person one after the other."""
-        coded = self._coded(target)
+        coded = self._code_target(target)
 
         def order() -> NDArray[np.intp]:
             rows = self.people(number, target).rows
@@ -198,15 +198,15 @@ class CodedTable:
         return coded.together.get(number, order)
 
     def _seen_rows(self, rows: NDArray[np.intp], target: Target, axes: Sequence[Axis] = ()) -> Rows:
-        def seen(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
+        def take(variable: Variable, read: Callable[[Variable, Table], NDArray[Any]]) -> NDArray[Any]:
             everybody = self._variables.get((read, variable), lambda: read(variable, self._table))
             return everybody[rows]
 
         protected, output = (
-            seen(v, Variable.numbers if v.is_number else Variable.values if _is_summed(v, target) else Variable.codes)
+            take(v, Variable.numbers if v.is_number else Variable.values if _is_summed(v, target) else Variable.codes)
             for v in (target.protected, target.output)
         )
-        stratum = np.zeros(rows.size, np.int32) if target.strata is None else seen(target.strata, Variable.codes)
+        stratum = np.zeros(rows.size, np.int32) if target.strata is None else take(target.strata, Variable.codes)
         person = None if self._person is None else self._person[rows]
         weight = None if self._weight is None else self._weight[rows]
         return Rows(protected, output, stratum, {axis.column: self.codes(axis)[rows] for axis in axes}, person, weight)
@@ -215,7 +215,7 @@ class CodedTable:
         """Return the kinds of people in a set, ordered by their codes."""
         rows = self.rows_of(number)
         codes = {axis.column: self.codes(axis)[rows] for axis in axes}
-        seen = [self._summed(target, rows) for target in targets]
+        seen = [self._rows_for_sums(target, rows) for target in targets]
         columns = [*codes.values(), *(column for s in seen for column in (s.stratum, s.protected, s.output))]
         first, people = distinct(columns, rows.size)
         return Profiles(
@@ -224,9 +224,9 @@ class CodedTable:
             [Rows(s.protected[first], s.output[first], s.stratum[first], {}) for s in seen],
         )
 
-    def _summed(self, target: Target, rows: NDArray[np.intp]) -> Rows:
+    def _rows_for_sums(self, target: Target, rows: NDArray[np.intp]) -> Rows:
         """Return people as sums see them, nothing but zeros and the stratum −1 where a value is missing."""
-        valid = self._coded(target).cells.valid[rows]
+        valid = self._code_target(target).cells.valid[rows]
         stratum = np.zeros(rows.size, np.int32) if target.strata is None else target.strata.codes(self._table)[rows]
         s, o = (
             np.where(valid, (v.values if _is_summed(v, target) else v.codes)(self._table)[rows], 0)
@@ -238,11 +238,11 @@ class CodedTable:
         self, number: int, contexts: Sequence[Sequence[Condition]], sample: slice | None = None
     ) -> NDArray[np.uint64]:
         """Return who of a set is in each context, a bit for each person of the sample."""
-        rows = self._sampled(number, sample)
+        rows = self._sample_rows(number, sample)
         conditions = {condition for context in contexts for condition in context}
         codes = {column: self._codes_on(column).take(rows) for column in {c.column for c in conditions}}
-        known = {condition: packed(among(codes[condition.column], condition)) for condition in conditions}
-        inside = np.tile(packed(np.ones(rows.size, dtype=bool)), (len(contexts), 1))
+        known = {condition: pack_bits(among(codes[condition.column], condition)) for condition in conditions}
+        inside = np.tile(pack_bits(np.ones(rows.size, dtype=bool)), (len(contexts), 1))
         for i, context in enumerate(contexts):
             for condition in context:
                 inside[i] &= known[condition]
@@ -252,7 +252,7 @@ class CodedTable:
         self, number: int, target: Target, sample: slice | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """Return the cell of each person of the sample, and what they add to it, as many as there are bits for them."""
-        rows, cells = self._sampled(number, sample), self._coded(target).cells
+        rows, cells = self._sample_rows(number, sample), self._code_target(target).cells
         valid = cells.valid[rows]
         length = (rows.size + 63) // 64 * 64
         cell = np.full(length, -1, dtype=np.int32)
@@ -263,7 +263,7 @@ class CodedTable:
             terms[place, : rows.size] = np.where(valid, term[rows], 0.0)
         return cell, terms
 
-    def _sampled(self, number: int, sample: slice | None) -> NDArray[np.intp]:
+    def _sample_rows(self, number: int, sample: slice | None) -> NDArray[np.intp]:
         """Return the rows of a sample of a set; if there is none, of that which a whole table would take."""
         rows = self.rows_of(number)
         return rows[slice(None, None, sample_step(rows.size)) if sample is None else sample]

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 MOST_COMPARED = 1 << 21
-"""Contexts are compared with each other person by person in about so many people at most."""
+"""At most about this many people are used where contexts are compared with each other person by person."""
 
 
 def sample_step(size: int) -> int:
-    """Return every how many-th person of a set is looked at when contexts are compared person by person.
+    """Return k where every k-th person of a set is looked at to compare contexts person by person.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Engine(Counter, Protocol):
         term is the weight.
         """
 
-    def left_out(self, number: int, target: Target) -> int:
+    def count_left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
 
     def label_counter(self, number: int, target: Target, labels: Labels) -> LabelCounter:

@@ -168,7 +168,7 @@ class CodedPartition(CodedTable):
         return seen[~np.isnan(seen)]
 
     def sample_kinds(self, number: int, target: Target, axes: Sequence[Axis], step: int) -> NDArray[np.int64]:
-        """Return the keys of the kinds of every so many-th person; of none for 0."""
+        """Return the keys of the kinds of every ``step``-th person; 0 is nobody."""
         if not step:
             return np.zeros(0, dtype=np.int64)
         people = self.people(number, target)

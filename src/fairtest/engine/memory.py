@@ -49,7 +49,7 @@ class MemoryEngine(CodedTable):
 
     def frontier(self, target: Target) -> Frontier:
         """Return the root of a tree over the training rows."""
-        return MemoryFrontier(self.counted(TRAIN, target), target)
+        return MemoryFrontier(self.people_of(TRAIN, target), target)
 
     def joint(self, number: int, axes: Sequence[Axis], target: Target) -> NDArray[Any]:
         """Return the sums by the codes of several axes at once."""
@@ -57,7 +57,7 @@ class MemoryEngine(CodedTable):
 
     def joints(self, number: int, several: Sequence[Sequence[Axis]], target: Target) -> Iterator[NDArray[Any]]:
         """Yield the sums by the codes of each of several sets of axes."""
-        people = self.counted(number, target)
+        people = self.people_of(number, target)
         return (people.joint(axes, target) for axes in several)
 
     def many_rows(self, number: int, contexts: Sequence[Sequence[Condition]], target: Target) -> Iterator[Rows]:
@@ -69,7 +69,7 @@ class MemoryEngine(CodedTable):
         self.axes(sorted({condition.column for context in contexts for condition in context}))  # for kinds to know
         return super().tables(number, contexts, target)
 
-    def counted(self, number: int, target: Target) -> CodedPeople:
+    def people_of(self, number: int, target: Target) -> CodedPeople:
         """Return whose sums are added up: the people of a set, or the kinds of people where they are few."""
         kinds = self._kinds_of(number, target)
         return self.people(number, target) if kinds is None else kinds

@@ -51,7 +51,8 @@ T = TypeVar("T")
 MOST_KINDS = 1 << 20
 """More kinds of people than this are not tallied."""
 FEW_CONTEXTS = 64
-"""So few contexts are counted as people, unless their kinds are known: that takes one pass too, of fewer columns."""
+"""Up to this many contexts are counted person by person, unless the kinds of people are known: it is one pass over the
+rows as well, and reads fewer columns."""
 
 
 class Runner(Protocol):
@@ -150,7 +151,7 @@ class PartitionedEngine:
         return numbers
 
     def columns_in(self, contexts: Sequence[Sequence[Condition]]) -> set[str]:
-        """Return the columns that contexts speak of, and find their axes, which a partition must know."""
+        """Return the columns of some contexts, and find their axes, which a partition must know."""
         columns = {condition.column for context in contexts for condition in context}
         self.axes(sorted(columns))
         return columns
@@ -208,9 +209,9 @@ class PartitionedEngine:
             question = partial(CodedPartition.joints, number=number, several=some, target=here)
             yield from self.add(question, _columns(*some) | columns_of(target))
 
-    def left_out(self, number: int, target: Target) -> int:
+    def count_left_out(self, number: int, target: Target) -> int:
         """Return how many people of a set have no value for the target's variables."""
-        question = partial(CodedPartition.left_out, number=number, target=self._in_parts(target))
+        question = partial(CodedPartition.count_left_out, number=number, target=self._in_parts(target))
         return int(self.add(question, columns_of(target)))
 
     def _kinds_of(self, number: int, target: Target, *, look: bool = True) -> CodedPeople | None:
@@ -294,7 +295,7 @@ class PartitionedEngine:
         return self._sizes[number]
 
     def _samples(self, number: int) -> list[slice]:
-        """Return who is looked at in each partition: every so many-th person of the whole set, from the first on."""
+        """Return who is looked at in each partition: every k-th person of the whole set, beginning with the first."""
         sizes = self._sizes_of(number)
         step = sample_step(sum(sizes))
         starts = [0, *accumulate(sizes)]

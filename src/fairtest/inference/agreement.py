@@ -126,7 +126,7 @@ def proposal_level(level: float, hypotheses: int, train_share: float) -> float:
     return float(np.exp(np.log(2) + log_ndtr(-deviate)))
 
 
-def said(test: Estimates, train: Estimates, level: float, *, signed: bool) -> IntArray:
+def read_answers(test: Estimates, train: Estimates, level: float, *, signed: bool) -> IntArray:
     """Return what the test set says of each hypothesis.
 
     A link is confirmed if its corrected p-value is at most the level and it points the way it did in training; with its
@@ -142,7 +142,7 @@ def said(test: Estimates, train: Estimates, level: float, *, signed: bool) -> In
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said of one hypothesis, and the interval that it amounts to (None where the link is not confirmed)."""
+    """What the test set says of one hypothesis, and the interval that it confirms (None where it confirms no link)."""
 
     said: Said
     interval: Interval | None
@@ -153,7 +153,7 @@ class Answer:
         return self.said is not Said.NOT_CONFIRMED
 
 
-def stated(answers: IntArray, train: Estimates) -> list[Answer]:
+def add_intervals(answers: IntArray, train: Estimates) -> list[Answer]:
     """Return the answers with their intervals.
 
     What is confirmed without an interval is only known to point the way it did in training.

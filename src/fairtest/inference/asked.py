@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.summaries import Counts
-from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.inference.recentre import remote, test_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairtest.data.axes import Condition
-    from fairtest.data.labels import Labels
+    from fairtest.data.neighbourhood import Neighbourhood
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Summary, Target
     from fairtest.engine.contract import Engine
@@ -54,6 +53,8 @@ class Asked:
         the others.
     finer
         Where a number is conditioned on: the strata of the target, and how they become those shown.
+    neighbourhood
+        There too: what says who is near whom, which few hypotheses ask for.
     """
 
     question: Question
@@ -71,6 +72,7 @@ class Asked:
     named: bool = field(default=False, kw_only=True)
     population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
+    neighbourhood: Callable[[], Neighbourhood] | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:
@@ -93,17 +95,10 @@ class Asked:
 
     def about(self, output: int) -> Asked:
         """Return the hypotheses about one output, as if they were asked alone."""
-        at = np.flatnonzero(self.outputs == output)
-        return Asked(
-            self.question.about(output),
-            {output: self.targets[output]},
-            tuple(self.contexts[i] for i in at),
-            tuple(self.conditions[i] for i in at),
-            self.evidence[at],
-            self.sign[at],
-            self.outputs[at],
-            finer=self.finer,
-        )
+        some = self.take(np.flatnonzero(self.outputs == output))
+        # the tree was grown for all outputs together: it is not theirs one by one
+        alone = {output: self.targets[output]}
+        return replace(some, question=self.question.about(output), targets=alone, guided=frozenset())
 
     def take(self, at: IntArray) -> Asked:
         """Return some of the hypotheses."""
@@ -122,29 +117,17 @@ class Asked:
 
     def everybody(self) -> Asked:
         """Return the hypothesis about the whole population alone, for a question about one output."""
-        return Asked(
-            self.question,
-            self.targets,
-            self.contexts[:1],
-            self.conditions[:1],
-            self.evidence[:1],
-            self.sign[:1],
-            self.outputs[:1],
-            title=self.title,
-            finer=self.finer,
-        )
+        return replace(self.take(np.array([0])), strata_evidence=None, named=False, population_set=None)
 
-    def counted(self, engine: Engine, number: int) -> Summary:
+    def count(self, engine: Engine, number: int) -> Summary:
         """Return the summary of every hypothesis in a set."""
-        if self.question.labels is None:
+        if len(self.targets) == 1:
             together = None if self.finer is None else self.finer.shown
             return test_summary(engine, number, self.conditions, self.target, together)
-        return self._counted_labels(engine, number, self.question.labels)
-
-    def _counted_labels(self, engine: Engine, number: int, labels: Labels) -> Summary:
-        """Return the summaries; those of labels with numbers far from the centre are counted again one by one."""
-        counter = engine.label_counter(number, self.target, labels)
-        summary: Any = self.target.wrap(sums_of_entries(counter, self.conditions, self.outputs))
+        summary: Any = self.target.wrap(
+            self.question.count_entries(engine, number, self.target, self.conditions, self.outputs)
+        )
+        # labels with numbers far from the centre are counted again one by one
         if not isinstance(summary, Counts) and (far := remote(summary)).any():
             for output in np.unique(self.outputs[far]).tolist():
                 alone = self.about(output)

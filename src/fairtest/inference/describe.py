@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 TABLE_BINS, BOX_BINS = 5, 10
 """Into how many bins a number is cut to count people, and to describe another number."""
+QUARTILES = np.array([0, 0.25, 0.5, 0.75, 1])
 
 
 class Describer:
@@ -104,7 +105,6 @@ class Describer:
         self, i: int, of_two_groups: dict[str, Any], table: Table, of_stratum: Callable[[int], Table]
     ) -> Finding:
         asked, estimates = self._validated.asked, self._validated.contexts
-        p = _number(estimates.p[i])
         return Finding(
             protected=self._question.protected.name,
             output=self._question.output.name,
@@ -112,11 +112,8 @@ class Describer:
             size=int(estimates.size[i]),
             metric=self._question.metric.name,
             effect=_number(estimates.effect[i]),
-            interval=_interval(estimates.low[i], estimates.high[i]),
-            interval_single=_interval(estimates.low_single[i], estimates.high_single[i]),
-            p_value=p,
-            p_value_raw=_number(estimates.p_raw[i]),
-            significant=p is not None and p <= self.level,
+            **_certainty(estimates, i),
+            significant=bool(estimates.p[i] <= self.level),
             table=table,
             strata=self._strata(i, of_stratum),
             comparisons=self._comparisons(i, table),
@@ -151,23 +148,20 @@ class Describer:
     def _as_effect(self, i: int, comparisons: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
         """Return the comparison of two groups with the numbers of the effect, which it is; of other metrics, none."""
         e = self._validated.contexts
-        if self._question.metric.name != "MEAN":
+        if not self._question.metric.compares_means:
             return ()
         (comparison,) = comparisons
         effect = replace(
             comparison.gaps[0],
             gap=_number(e.effect[i]),
-            interval=_interval(e.low[i], e.high[i]),
-            interval_single=_interval(e.low_single[i], e.high_single[i]),
-            p_value=_number(e.p[i]),
-            p_value_raw=_number(e.p_raw[i]),
+            **_certainty(e, i),
             significant=bool(e.p[i] <= self.level),
         )
         return (replace(comparison, gaps=(effect,)),)
 
     def _plain_comparison(self, i: int, table: Table) -> tuple[Comparison, ...]:
         """Return two groups in the mean of a number where rows are not people: without medians and ratio."""
-        if self._question.metric.name != "MEAN" or not isinstance(table, GroupTable) or len(table.rows) != 2:
+        if not self._question.metric.compares_means or not isinstance(table, GroupTable) or len(table.rows) != 2:
             return ()
         reference, group = table.rows
         together = None if reference.mean is None or group.mean is None else group.mean - reference.mean
@@ -213,8 +207,8 @@ class Describer:
         for code, name in enumerate(by.levels):
             at = codes == code
             some = (None if column is None else column[at] for column in (numbers, weight))
-            groups.append(described(name, values[at], *some, level=None if binned or self._design else self.level))
-        line = None if numbers is None else fitted(numbers, values, weight)
+            groups.append(describe_group(name, values[at], *some, level=None if binned or self._design else self.level))
+        line = None if numbers is None else fit_line(numbers, values, weight)
         total = None if weight is None or self._design is None else float(weight.sum() * self._design.mean_weight)
         return GroupTable(measured.name, by.name, tuple(groups), line, total)
 
@@ -235,7 +229,7 @@ class Describer:
 
         What differs within bins falls to a quarter with twice as many where everything is smooth within them, so that
         the step to the estimate is larger than what is left. Where both attribute and output swing within a bin it
-        does not, and no number here tells.
+        does not: what is called clear is therefore clear among neighbours, too.
         """
         v, finer, metric = self._validated, self._validated.asked.finer, self._question.metric
         if finer is None or metric.summary is SummaryKind.ROWS or np.isnan(v.contexts.effect[i]):
@@ -246,10 +240,11 @@ class Describer:
             return ()
         half = float(metric.effect(finer.merge(context, step + 1))[0])
         bins = " and ".join(f"{n} bins of {name}" for name, n in finer.bins[step[0]].items())
-        here, there = (metric.scale.given(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
+        here, there = (metric.scale.for_effect(half).estimate(e) for e in (float(v.contexts.effect[i]), half))
         return (
             f"Compared within {bins}: {here}; with half as many, {there}. What still differs within the bins is likely "
-            "to count for less than that step, unless attribute and output both swing up and down within a bin.",
+            "to count for less than that step, unless attribute and output both swing up and down within a bin. A link "
+            "is called clear only if it is there among close neighbours too.",
         )
 
     def _left_out_strata(self, i: int) -> tuple[str, ...]:
@@ -315,7 +310,7 @@ class Describer:
         )
 
 
-def described(
+def describe_group(
     name: Level,
     values: FloatArray,
     numbers: FloatArray | None = None,
@@ -333,17 +328,12 @@ def described(
     if weight is not None:
         return _describe_weighted(name, values, numbers, weight)
     values = np.sort(values)  # sums then do not hang on the order of the rows
-    low, q1, median, q3, high = (float(q) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
-    reach = 1.5 * (q3 - q1)
-    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
     return Group(
         name=name,
         size=n,
         mean=float(np.mean(values)),
         deviation=float(np.std(values, ddof=1)) if n > 1 else None,
-        quantiles=(low, q1, median, q3, high),
-        whiskers=(float(near[0]), float(near[-1])),
-        beyond=int(n - near.size),
+        **_box(values, np.quantile(values, QUARTILES)),
         at=None if numbers is None else float(np.mean(np.sort(numbers))),
         median_interval=None if level is None else _finite(median_interval(values, level)),
     )
@@ -361,12 +351,8 @@ def _describe_weighted(name: Level, values: FloatArray, numbers: FloatArray | No
     numbers = None if numbers is None else numbers[order]
     values, weight = values[order], weight[order]
     share = np.cumsum(weight) / weight.sum()
-    at = np.minimum(
-        np.searchsorted(share, [1e-12, 0.25 - 1e-12, 0.5 - 1e-12, 0.75 - 1e-12, 1 - 1e-12]), values.size - 1
-    )
-    low, q1, median, q3, high = (float(v) for v in values[at])
-    reach = 1.5 * (q3 - q1)
-    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    # a hair less than each share, which rounding may have moved
+    at = np.searchsorted(share, np.maximum(QUARTILES - 1e-12, 1e-12))
     mean = float(np.average(values, weights=weight))
     spread = float(np.average((values - mean) ** 2, weights=weight))
     return Group(
@@ -374,32 +360,38 @@ def _describe_weighted(name: Level, values: FloatArray, numbers: FloatArray | No
         size=values.size,
         mean=mean,
         deviation=float(np.sqrt(spread * values.size / (values.size - 1))) if values.size > 1 else None,
-        quantiles=(low, q1, median, q3, high),
-        whiskers=(float(near[0]), float(near[-1])),
-        beyond=int(values.size - near.size),
+        **_box(values, values[np.minimum(at, values.size - 1)]),
         at=None if numbers is None else float(np.average(numbers, weights=weight)),
     )
 
 
-def fitted(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
+def _box(values: FloatArray, quantiles: FloatArray) -> dict[str, Any]:
+    """Return a box plot of sorted values, from their quartiles: whiskers reach one and a half boxes at the most."""
+    low, q1, median, q3, high = (float(q) for q in quantiles)
+    reach = 1.5 * (q3 - q1)
+    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    return {
+        "quantiles": (low, q1, median, q3, high),
+        "whiskers": (float(near[0]), float(near[-1])),
+        "beyond": int(values.size - near.size),
+    }
+
+
+def fit_line(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
     """Return the least-squares line of y on x, or None where x does not vary.
 
     Examples
     --------
-    >>> fitted(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    >>> fit_line(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
     Line(intercept=0.0, slope=2.0)
     """
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
     if not x.size or x[0] == x[-1]:
         return None
-    if weight is not None:
-        w = weight[order] / weight.sum()
-        mean_x, mean_y = np.sum(w * x), np.sum(w * y)
-        slope = np.sum(w * (x - mean_x) * (y - mean_y)) / np.sum(w * (x - mean_x) ** 2)
-        return Line(float(mean_y - slope * mean_x), float(slope))
-    mean_x, mean_y = np.mean(x), np.mean(y)
-    slope = np.sum((x - mean_x) * (y - mean_y)) / np.sum((x - mean_x) ** 2)
+    w = np.ones(x.size) if weight is None else weight[order]
+    mean_x, mean_y = np.average(x, weights=w), np.average(y, weights=w)
+    slope = np.sum(w * (x - mean_x) * (y - mean_y)) / np.sum(w * (x - mean_x) ** 2)
     return Line(float(mean_y - slope * mean_x), float(slope))
 
 
@@ -412,12 +404,19 @@ def _stratum(values: dict[str, Level], estimates: Estimates, at: int, table: Tab
         values=values,
         size=int(estimates.size[at]),
         effect=_number(estimates.effect[at]),
-        interval=_interval(estimates.low[at], estimates.high[at]),
-        interval_single=_interval(estimates.low_single[at], estimates.high_single[at]),
-        p_value=_number(estimates.p[at]),
-        p_value_raw=_number(estimates.p_raw[at]),
+        **_certainty(estimates, at),
         table=table,
     )
+
+
+def _certainty(e: Estimates, i: int) -> dict[str, Any]:
+    """Return the intervals and p-values of a hypothesis, as findings, strata and gaps name them."""
+    return {
+        "interval": _interval(e.low[i], e.high[i]),
+        "interval_single": _interval(e.low_single[i], e.high_single[i]),
+        "p_value": _number(e.p[i]),
+        "p_value_raw": _number(e.p_raw[i]),
+    }
 
 
 def _number(value: float) -> float | None:

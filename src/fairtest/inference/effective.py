@@ -69,7 +69,7 @@ def weigh(
     else:
         at, people_of_each = _to_look_at(batch, design, mass, order)
         scale = _weigh_rows(batch.metric, zip(at, people_of_each, strict=True), worth, mass * share)
-    return replace(batch, summary=batch.summary.scaled(scale), worth=worth, counted=batch.summary)
+    return replace(batch, summary=batch.summary.scale_people(scale), worth=worth, counted=batch.summary)
 
 
 def _weigh_tables(
@@ -131,7 +131,7 @@ def _may_be_clear(batch: Batch, design: Design) -> BoolArray:
     metric = batch.metric
     if metric.evidence is None or metric.search_summary is not None:
         return np.ones(len(batch.summary.size), dtype=bool)
-    most = batch.summary.scaled(np.full(len(batch.summary.size), 1 / design.share))
+    most = batch.summary.scale_people(np.full(len(batch.summary.size), 1 / design.share))
     z = np.nan_to_num(metric.evidence(most).z)
     return np.asarray(2 * special.ndtr(-np.abs(z)) <= HOPE / len(z))
 

@@ -12,8 +12,9 @@ from fairtest.inference.effective import under_design
 from fairtest.inference.gaps import most_gaps
 from fairtest.inference.monte_carlo import sequential_p_values
 from fairtest.inference.multiplicity.prior import Prior
+from fairtest.numbers import p_statement
 from fairtest.progress import progress_of_step
-from fairtest.statistics.numerics.rules import clip_p
+from fairtest.statistics.numerics.rules import clip_p, widen_to_zero
 from fairtest.statistics.resampling.samplers import KeyedSampler
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairtest.metrics.batch import Batch
     from fairtest.metrics.procedure import Procedure
     from fairtest.progress import Progress
+    from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.statistics.resampling.samplers import Draws, Sampler
     from fairtest.types import BoolArray, FloatArray, IntArray
 
@@ -40,6 +42,10 @@ STRATUM_DEPTH = 1_000
 ALL_INTERVALS, ALL_BOOTSTRAPPED = 1000, 50
 """Up to this many contexts, all of them get intervals; in larger families only what is significant. One of 700 contexts
 in 40 strata takes 40 ms to bootstrap, a thousand times as long as a formula."""
+NOT_AMONG_NEIGHBOURS = (
+    "Among people who are near each other in the explanatory numbers no link is clear ({p}): what bins of these "
+    "numbers leave may be all there is to see."
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class Member:
 
     ``n_strata`` is 0 for contexts; a batch of strata follows that of the contexts they are in. ``populations`` always
     get an interval. ``intervals`` is how many of them share the level of a hypothesis: its own, and those of the gaps
-    between groups.
+    between groups. ``near`` are the p-values among neighbours in an explanatory number, NaN where nobody asked.
     """
 
     batch: Batch
@@ -132,6 +138,9 @@ class Member:
     n_strata: int
     populations: IntArray | None
     intervals: int = 1
+
+    def __post_init__(self) -> None:
+        self.near = np.full(len(self.p), np.nan)
 
     def open(self) -> dict[int, Sampler]:
         """Fill in the p-values that are known without draws, and return the samplers of the others."""
@@ -270,12 +279,12 @@ def estimate_member(
     again = replace(few, progress=progress_of_step(progress, 1, 2))
     few.progress(0.0)
     low, high, low_single, high_single = (np.full(len(batch), np.nan) for _ in range(4))
-    low[wanted], high[wanted] = member.procedure.interval(few, member.p[wanted], alpha[wanted])
+    low[wanted], high[wanted] = _interval(member, few, wanted, alpha[wanted])
     again.progress(0.0)
-    low_single[wanted], high_single[wanted] = member.procedure.interval(again, member.p[wanted], level)
+    low_single[wanted], high_single[wanted] = _interval(member, again, wanted, level)
     notes: list[tuple[str, ...]] = [()] * len(batch)
     for i, note in zip(wanted.tolist(), member.procedure.notes(few), strict=True):
-        notes[i] = note
+        notes[i] = (*note, *_doubt(member, i, level))
     return Estimates(
         size=batch.size,
         effect=batch.effect,
@@ -288,3 +297,17 @@ def estimate_member(
         notes=tuple(notes),
         alpha=np.asarray(alpha, dtype=float),
     )
+
+
+def _interval(member: Member, batch: Batch, at: IntArray, alpha: Alpha) -> Bounds:
+    """Return the bounds of some hypotheses, which hold 0 where a link is not clear among neighbours."""
+    p, near = member.p[at], member.near[at]
+    bounds = member.procedure.interval(batch, p, alpha)
+    return widen_to_zero(*bounds, np.where(np.isnan(near), 0.0, near), alpha)
+
+
+def _doubt(member: Member, i: int, level: float) -> tuple[str, ...]:
+    """Say so where a link is not clear among neighbours."""
+    if not member.near[i] > level:
+        return ()
+    return (NOT_AMONG_NEIGHBOURS.format(p=p_statement(float(member.near[i]), "p")),)

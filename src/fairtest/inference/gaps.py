@@ -14,6 +14,7 @@ import numpy as np
 
 from fairtest.data.summaries import Counts, GroupMoments, Target
 from fairtest.inference.hypotheses import merging_steps
+from fairtest.inference.neighbours import gap_p_values
 from fairtest.inference.recentre import test_summary
 from fairtest.model.comparison import FEWEST_COMPARED, Comparison, GroupGap
 from fairtest.statistics.numbers.mean_difference import (
@@ -24,6 +25,7 @@ from fairtest.statistics.numbers.mean_difference import (
 )
 from fairtest.statistics.numbers.mean_ratio import mean_ratio_interval
 from fairtest.statistics.numbers.medians import median_gap_interval
+from fairtest.statistics.numerics.rules import widen_to_zero
 from fairtest.statistics.rates import score
 from fairtest.types import Kind, SummaryKind
 
@@ -36,12 +38,15 @@ if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Bounds
     from fairtest.types import FloatArray, IntArray, Interval, Level
 
+MAY_BE_CLEAR = 0.1
+"""Gaps with a smaller p-value are looked at among neighbours, where a number is conditioned on."""
+
 
 def group_target(asked: Asked) -> Target | None:
     """Return what is counted to compare groups one by one; None where there are none, or two in a rate."""
     question = asked.question
     protected, output = question.protected, question.output
-    if question.labels is not None or protected.is_number or (len(protected.levels) < 3 and not output.is_number):
+    if not question.population_first or protected.is_number or (len(protected.levels) < 3 and not output.is_number):
         return None
     protected = replace(protected, kind=Kind.CATEGORICAL)  # whatever their order, they are groups here
     if output.kind in (Kind.BINARY, Kind.CATEGORICAL):
@@ -78,6 +83,8 @@ class Gaps:
         The group and the output of each gap, as codes.
     effect, p
         The gap and its p-value alone.
+    near
+        The p-value among neighbours, 0 where no number is conditioned on.
     """
 
     target: Target
@@ -87,14 +94,18 @@ class Gaps:
     rows: IntArray
     effect: FloatArray
     p: FloatArray
+    near: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
 
     def interval(self, alpha: float) -> Bounds:
-        """Return the bounds of each gap, each at level ``alpha``."""
+        """Return the bounds of each gap, each at level ``alpha``, which hold 0 where neighbours show no clear one."""
         if not len(self):
             return np.zeros(0), np.zeros(0)
+        return widen_to_zero(*self._within_bins(alpha), np.zeros(len(self)) if self.near is None else self.near, alpha)
+
+    def _within_bins(self, alpha: float) -> Bounds:
         if isinstance(self.summary, Counts):
             return score.difference_interval(*_pairs(self.summary, self.reference, self.groups, self.rows), alpha)
         groups = _two_groups(self.summary, self.reference, self.groups)
@@ -195,10 +206,14 @@ def count_gaps(
         return Gaps(target, summary, reference, groups, outputs, np.zeros(0), np.zeros(0))
     if isinstance(summary, Counts):
         pairs = _pairs(summary, reference, groups, outputs)
-        return Gaps(target, summary, reference, groups, outputs, score.difference(*pairs), score.difference_p(*pairs))
-    two = _two_groups(summary, reference, groups)
-    p = mean_difference_p(two, shape_of_largest(two))
-    return Gaps(target, summary, reference, groups, outputs, _mean_gaps(two) * _unit(summary), p)
+        effect, p = score.difference(*pairs), score.difference_p(*pairs)
+    else:
+        two = _two_groups(summary, reference, groups)
+        effect, p = _mean_gaps(two) * _unit(summary), mean_difference_p(two, shape_of_largest(two))
+    near, clear = np.zeros(len(p)), np.flatnonzero(p <= MAY_BE_CLEAR)
+    pairs_of_codes = list(zip(groups[clear].tolist(), outputs[clear].tolist(), strict=True))
+    near[clear] = gap_p_values(engine, asked, number, context, target, reference, pairs_of_codes)
+    return Gaps(target, summary, reference, groups, outputs, effect, np.fmax(p, near), near)
 
 
 def _more_of_numbers(gaps: Gaps, groups: Sequence[Group], level: float) -> dict[int, dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy as np
 from fairtest.data.summaries import by_stratum
 from fairtest.engine.kernel.prefixes import order_by_prefix
 from fairtest.inference.effective import weigh
+from fairtest.inference.neighbours import fetch_near, fetch_near_in_strata
 from fairtest.metrics.batch import Batch
 from fairtest.statistics.weighted_tables import MOST_CELLS, WeightTables
 from fairtest.types import SummaryKind
@@ -37,7 +38,7 @@ def merging_steps(finer: FinerStrata, summary: Summary, *, joint: bool) -> IntAr
 
 def count_hypotheses(engine: Engine, asked: Asked, number: int, *, joint: bool) -> Summary:
     """Return the summary of every hypothesis in a set, finer strata merged where a context has few people."""
-    summary = asked.counted(engine, number)
+    summary = asked.count(engine, number)
     if asked.finer is None:
         return summary
     return asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))
@@ -55,9 +56,9 @@ def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: Test
         for target, some in groupby(places, asked.target_of):
             yield from engine.many_rows(settings.number, [asked.conditions[i] for i in some], target)
 
-    finer = asked.finer
+    finer, near = asked.finer, fetch_near(engine, asked, settings.number)
     if finer is None:
-        batch = Batch(asked.question.metric, summary, fetch, settings.seed)
+        batch = Batch(asked.question.metric, summary, fetch, settings.seed, near=near)
         return _weigh(batch, settings, asked, _weight_counter(engine, asked, settings))
     steps = merging_steps(finer, summary, joint=settings.correction.joint)
 
@@ -65,7 +66,8 @@ def context_batch(engine: Engine, asked: Asked, summary: Summary, settings: Test
         for i, people in zip(places, fetch(places), strict=True):
             yield replace(people, stratum=finer.merged[int(steps[i])][people.stratum])
 
-    return _weigh(Batch(asked.question.metric, summary, fetch_merged, settings.seed), settings, asked, None)
+    batch = Batch(asked.question.metric, summary, fetch_merged, settings.seed, near=near)
+    return _weigh(batch, settings, asked, None)
 
 
 def _weigh(
@@ -74,15 +76,14 @@ def _weigh(
     """Return the hypotheses, weighed if rows are not one person each; they are those ``asked``, or strata of them."""
     if settings.design is None:
         return batch
-    together = asked is not None and asked.question.labels is None
-    order = order_by_prefix(asked.conditions) if asked is not None and together else None
+    order = order_by_prefix(asked.conditions) if asked is not None and len(asked.targets) == 1 else None
     return weigh(batch, settings.design, order, count_weights)
 
 
 def _weight_counter(engine: Engine, asked: Asked, settings: TestSettings) -> Callable[[], WeightTables] | None:
     """Return what counts the weights of every context by cell; None where people must be looked at row by row."""
     design, target = settings.design, asked.target
-    by_row = asked.question.labels is not None or asked.finer is not None or target.summary is not SummaryKind.COUNTS
+    by_row = len(asked.targets) > 1 or asked.finer is not None or target.summary is not SummaryKind.COUNTS
     if design is None or design.person is not None or by_row or target.n_cells / target.n_strata > MOST_CELLS:
         return None
     weights = replace(target, summary=SummaryKind.WEIGHTS)
@@ -103,5 +104,6 @@ def stratum_batch(engine: Engine, contexts: Batch, asked: Asked, settings: TestS
 
     counter = _weight_counter(engine, asked, settings)
     summary = contexts.summary if contexts.counted is None else contexts.counted
-    batch = Batch(contexts.metric, summarize_strata(asked, summary), fetch, contexts.seed)
+    near = fetch_near_in_strata(contexts.near, n_strata)
+    batch = Batch(contexts.metric, summarize_strata(asked, summary), fetch, contexts.seed, near=near)
     return _weigh(batch, settings, None, None if counter is None else lambda: counter().by_stratum())

@@ -99,7 +99,7 @@ def sequential_p_values(
     if first < 1 or cap < 1:
         raise InputError(f"The 'first' and 'most' parameters must be ints ≥ 1. Got {first} and {cap}.")
 
-    def rejected(p: FloatArray) -> BoolArray:
+    def is_rejected(p: FloatArray) -> BoolArray:
         return adjust(np.concatenate((p, known)))[: len(samplers)] <= alpha
 
     children = rng.spawn(len(samplers))
@@ -116,7 +116,7 @@ def sequential_p_values(
             drawn[i] += count
         done += 1
         low, high = _limits(hits, drawn, cap)
-        pending = (drawn < cap) & rejected(low) & ~rejected(high)
+        pending = (drawn < cap) & is_rejected(low) & ~is_rejected(high)
     return _p_values(hits, drawn)
 
 

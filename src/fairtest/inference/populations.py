@@ -20,6 +20,7 @@ from fairtest.inference.gaps import count_gaps, most_gaps
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.inference.multiplicity.gates import Gates, adjust_populations, holm
+from fairtest.inference.neighbours import confirm_among_neighbours
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
@@ -77,11 +78,6 @@ class Populations:
         """What of the level they have passed on."""
         p = [float(a.estimates.p[0]) for a in self.answers]
         return Gates.of(self.share, p, [a.gaps_p for a in self.answers])
-
-    @property
-    def largest_p(self) -> float:
-        """The largest of their corrected p-values; 0 where there are none."""
-        return self.gates.populations
 
     @property
     def contexts_share(self) -> float:
@@ -188,6 +184,7 @@ def _correct_by_holm(members: Sequence[Member], level: float, settings: TestSett
     here = replace(settings, level=level, correction=corrections["holm"])
     prior = prior_of(members, here)
     draw_p_values(members, prior, here, silent)
+    confirm_among_neighbours(members, prior, here)
     adjusted = here.correction.adjust(np.concatenate([m.p for m in members]), prior)
     return np.split(adjusted, np.cumsum([len(m.p) for m in members])[:-1])
 

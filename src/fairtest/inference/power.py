@@ -75,12 +75,12 @@ def critical_p(correction: Correction, expected: FloatArray, prior: Prior, level
     for place, i in enumerate(at.tolist()):
         alike = (bool(with_others[i]), float(prior.evidence[i]) if correction.weighted else None)
         if alike not in known:  # hypotheses that the correction cannot tell apart
-            known[alike] = _bisected(correction, expected, prior, level, i)
+            known[alike] = _bisect_critical_p(correction, expected, prior, level, i)
         critical[place] = known[alike]
     return critical
 
 
-def _bisected(correction: Correction, expected: FloatArray, prior: Prior, level: float, i: int) -> float:
+def _bisect_critical_p(correction: Correction, expected: FloatArray, prior: Prior, level: float, i: int) -> float:
     """Ask the correction itself."""
     p = expected.copy()
     low, high = 0.0, FARTHEST
@@ -102,14 +102,14 @@ def _critical_above_floor(expected: FloatArray, prior: Prior, level: float, at: 
     weight = np.full(expected.size, np.nan)
     member = np.flatnonzero(~np.isnan(expected))
     weight[member] = depth_weights(prior.take(member))
-    first: dict[Procedure, BoolArray] = {adjust: _rejected(adjust, expected, prior, own) for adjust, own in shares}
+    first: dict[Procedure, BoolArray] = {adjust: _find_rejected(adjust, expected, prior, own) for adjust, own in shares}
     critical = []
     for i in at.tolist():
         left = {}
         for adjust, own in shares:
             rejected = first[adjust]
             if rejected[i]:  # others may have been rejected only because this one was
-                rejected = _rejected(adjust, *_without_support(i, expected, prior), own)
+                rejected = _find_rejected(adjust, *_without_support(i, expected, prior), own)
             left[adjust] = ~rejected & ~np.isnan(expected)
             left[adjust][i] = True
         (_, by_evidence), (_, without) = shares
@@ -118,13 +118,13 @@ def _critical_above_floor(expected: FloatArray, prior: Prior, level: float, at: 
     return np.array(critical)
 
 
-def _rejected(adjust: Procedure, p: FloatArray, prior: Prior, level: float) -> BoolArray:
+def _find_rejected(adjust: Procedure, p: FloatArray, prior: Prior, level: float) -> BoolArray:
     with np.errstate(invalid="ignore"):
         return np.asarray(adjust(p, prior) <= level)
 
 
 def _without_support(i: int, expected: FloatArray, prior: Prior) -> tuple[FloatArray, Prior]:
-    """Return p-values and prior with nothing to speak for one hypothesis, on the test set or in its direction."""
+    """Return p-values and prior without any evidence for one hypothesis: its p-value is 1, and it has no direction."""
     p, direction = expected.copy(), prior.direction.copy()
     p[i], direction[i] = 1.0, 0.0
     return p, replace(prior, direction=direction)

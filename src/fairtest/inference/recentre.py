@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 REMOTE = 1e4
-"""Raw sums of squares so many times larger than the centred ones are taken again."""
+"""Sums are taken again where raw sums of squares are more than this many times the centred ones."""
 MOST_CENTRES = 16
 
 
@@ -90,13 +90,15 @@ def _about(target: Target, context: Moments | GroupMoments) -> Target:
     """Return the target with plain numbers centred at the means of a context."""
     if isinstance(context, Moments):
         n, s, o = (float(context.sums[..., i].sum()) for i in range(3))
-        return replace(target, protected=_moved(target.protected, s / n), output=_moved(target.output, o / n))
+        return replace(
+            target, protected=_move_centre(target.protected, s / n), output=_move_centre(target.output, o / n)
+        )
     mean = float(context.sums[..., 1].sum() / context.sums[..., 0].sum())
-    moved = _moved(target.measured, mean)
+    moved = _move_centre(target.measured, mean)
     return replace(target, output=moved) if target.measured is target.output else replace(target, protected=moved)
 
 
-def _moved(variable: Variable, mean: float) -> Variable:
+def _move_centre(variable: Variable, mean: float) -> Variable:
     """Return a plain number centred at its mean (given as the sums see it), still at most 1 after scaling."""
     if not variable.is_number:
         return variable

@@ -21,6 +21,7 @@ from fairtest.inference.hypotheses import context_batch, count_hypotheses, strat
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.required import required_deviates
+from fairtest.inference.neighbours import confirm_among_neighbours
 from fairtest.inference.populations import test_populations
 from fairtest.progress import progress_of_step, silent
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray
 
 STAGES = 5
-"""Into so many parts validation is divided for those who want to know how far it is."""
+"""How many steps of validation are reported as progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def validate(
     counting, testing, joining, drawing, measuring = (
         progress_of_step(progress, stage, STAGES) for stage in range(STAGES)
     )
-    summaries = _counted(engine, asked, settings, counting)
+    summaries = _count_all(engine, asked, settings, counting)
     populations = test_populations(engine, asked, settings)
     left = populations.left_for_contexts(settings.level)
     family: list[Member] = []
@@ -115,11 +116,12 @@ def validate(
     here = replace(settings, level=left)
     if settings.correction.joint:
         null = _joint_null(engine, asked, family, here, joining)
-        here = replace(here, correction=here.correction.given(null))
+        here = replace(here, correction=here.correction.for_family(null))
     prior = prior_of(family, here)
     draw_p_values(family, prior, here, drawing)
+    confirm_among_neighbours(family, prior, here)
     estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
-    required = iter(_required(family, prior, here))
+    required = iter(_find_required(family, prior, here))
     validated, joint = [], settings.correction.joint
     questions = sum(len(a.targets) for a in asked)
     for a, summary in zip(asked, summaries, strict=True):
@@ -140,7 +142,7 @@ def validate(
 
 
 def _with_first(estimates: Estimates, first: Estimates) -> Estimates:
-    """Return estimates with others in the place of the first ones."""
+    """Return estimates whose first entries are replaced."""
     numbers, rest = {f.name for f in fields(Estimates)} - {"notes"}, slice(len(first.size), None)
     joined: dict[str, Any] = {
         name: np.concatenate((getattr(first, name), getattr(estimates, name)[rest])) for name in numbers
@@ -150,20 +152,28 @@ def _with_first(estimates: Estimates, first: Estimates) -> Estimates:
 
 def measure(engine: Engine, asked: Sequence[Asked], settings: TestSettings) -> list[Validated]:
     """Describe all questions on a set without testing: effects and single intervals, no p-values."""
-    summaries = _counted(engine, asked, settings, silent)
+    summaries = _count_all(engine, asked, settings, silent)
     measured = []
     for a, summary in zip(asked, summaries, strict=True):
         whole = context_batch(engine, a, summary, settings)
-        strata = None if a.target.strata is None else _measured(stratum_batch(engine, whole, a, settings), settings)
+        strata = (
+            None if a.target.strata is None else _measure_batch(stratum_batch(engine, whole, a, settings), settings)
+        )
         measured.append(
             Validated(
-                a, _measured(whole, settings), strata, summary, summary, np.zeros(len(whole)), settings.correction.joint
+                a,
+                _measure_batch(whole, settings),
+                strata,
+                summary,
+                summary,
+                np.zeros(len(whole)),
+                settings.correction.joint,
             )
         )
     return measured
 
 
-def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress) -> list[Summary]:
+def _count_all(engine: Engine, asked: Sequence[Asked], settings: TestSettings, progress: Progress) -> list[Summary]:
     summaries = []
     for number, a in enumerate(asked):
         progress(number / len(asked))
@@ -171,7 +181,7 @@ def _counted(engine: Engine, asked: Sequence[Asked], settings: TestSettings, pro
     return summaries
 
 
-def _measured(batch: Batch, settings: TestSettings) -> Estimates:
+def _measure_batch(batch: Batch, settings: TestSettings) -> Estimates:
     procedure = procedure_of(batch, settings)
     known = np.flatnonzero(~np.isnan(batch.effect))
     few = batch.take(known)
@@ -201,7 +211,7 @@ def _joint_null(
     return draw_joint_null(known, size, settings.level, settings.seed, progress_of_step(progress, 1, 2))
 
 
-def _required(family: Sequence[Member], prior: Prior, settings: TestSettings) -> list[FloatArray]:
+def _find_required(family: Sequence[Member], prior: Prior, settings: TestSettings) -> list[FloatArray]:
     """Return the deviate at which each hypothesis would have been rejected."""
     p = np.concatenate([member.p for member in family])
     adjusted = settings.correction.adjust(p, prior)

@@ -101,6 +101,13 @@ class Investigation(ABC):
         return "output"
 
     @property
+    def favourable_is(self) -> str:
+        """How the output value that effects are about was chosen: "declared", "true" (it is 1) or the "rarer" one."""
+        if any(column in self.source.favourable for column in self.output.columns):
+            return "declared"
+        return "true" if self.output.levels and self.output.levels[-1] == 1 else "rarer"
+
+    @property
     def names(self) -> Names:
         """What the report calls columns, groups and people: the user's words, where there are some."""
         words = self.source.words
@@ -162,7 +169,7 @@ class Investigation(ABC):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against one row a person, all of them alike: in sentences, for the first lines of a report."""
+        """What suggests that rows are not one person each, of equal weight: in sentences, for the top of a report."""
         return self.suspicions.sentences(round(1 - self.source.conf, 15))
 
     def _roles(self) -> Roles:

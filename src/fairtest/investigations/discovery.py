@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairtest.data.labels import label_columns, labels_of
 from fairtest.data.source import DataSource
 from fairtest.data.variables import Part, Variable
+from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.exceptions import InputError, in_python
 from fairtest.investigations.base import Investigation
 from fairtest.investigations.question import Question
+from fairtest.metrics.choice import BUILT_IN
 from fairtest.model.described_data import ColumnNote
 from fairtest.model.plans import check_whole
 from fairtest.model.report import LabelSettings
@@ -19,15 +21,22 @@ from fairtest.types import Kind, SummaryKind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
+    from fairtest.data.axes import Condition
     from fairtest.data.labels import Labels
     from fairtest.data.strata import FinerStrata
     from fairtest.data.summaries import Target
+    from fairtest.engine.contract import Engine
     from fairtest.investigations.base import Metrics
     from fairtest.metrics.registry import Metric
+    from fairtest.types import IntArray
 
 TOP_K = 35
 """How many labels are kept in each context, as in the paper's image tagger."""
 MIN_PEOPLE = 10
+_NOT_OF_LABELS = (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS)
+"""What is not counted for many labels at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +54,12 @@ class LabelQuestion(Question):
     labels: Labels  # type: ignore[misc]
     top_k: int  # type: ignore[misc]
     min_people: int  # type: ignore[misc]
+    population_first: ClassVar[bool] = False  # which labels are tested over everybody, training decides
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The labels."""
+        return self.labels.names
 
     def about(self, output: int) -> Question:
         """Return the question about one label."""
@@ -56,6 +71,21 @@ class LabelQuestion(Question):
         """Return what the validation counts for each of some labels."""
         any_label = self.about(0).test_target(source, contexts, finer)
         return {i: replace(any_label, output=self.labels.variable(i)) for i in outputs}
+
+    def count_entries(
+        self,
+        engine: Engine,
+        number: int,
+        target: Target,
+        conditions: Sequence[Sequence[Condition]],
+        outputs: IntArray | None,
+    ) -> NDArray[Any]:
+        """Return the sums of some contexts in a set, all labels counted in one pass."""
+        assert outputs is not None
+        return sums_of_entries(engine.label_counter(number, target, self.labels), conditions, outputs)
+
+    def finer_strata(self, source: DataSource, contexts: int = 1) -> None:
+        """Return nothing: labels are compared in the strata that are shown, which are counted for all at once."""
 
 
 class Discovery(Investigation):
@@ -148,9 +178,10 @@ class Discovery(Investigation):
         return Variable(self.output_name, Kind.CATEGORICAL, parts, levels=self.labels.names)
 
     def _question(self, protected: Variable, metric: Metric) -> LabelQuestion:
-        if metric.summary in (SummaryKind.ROWS, SummaryKind.GROUP_MOMENTS):
+        if metric.summary in _NOT_OF_LABELS:
+            *others, last = (m.name for m in BUILT_IN if m.summary not in _NOT_OF_LABELS)
             raise InputError(
-                f"The metric {metric.name} cannot be used for labels. Use DIFF, RATIO, NMI, CORR or RANK"
+                f"The metric {metric.name} cannot be used for labels. Use {', '.join(others)} or {last}"
                 f"{in_python(', or a metric of your own of counts')}."
             )
         return LabelQuestion(

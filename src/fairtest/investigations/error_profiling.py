@@ -10,8 +10,7 @@ from fairtest.investigations.base import Investigation
 from fairtest.investigations.errors import profile_error
 from fairtest.investigations.notions import find_notion, profile_notion
 from fairtest.investigations.predictions import Prediction
-from fairtest.metrics.choice import unsigned_metric
-from fairtest.metrics.mean import MEAN
+from fairtest.metrics.choice import default_metric, unsigned_metric
 from fairtest.model.names import level_words
 from fairtest.model.report import ErrorNote
 
@@ -140,9 +139,10 @@ class ErrorProfiling(Investigation):
 
         Whether two groups' scores are equally right is told in the units of the score, and by its strata.
         """
-        if not self.profile.given or (self.notion == "calibration" and MEAN.accepts(protected.kind, self.output.kind)):
+        kinds = protected.kind, self.output.kind
+        if not self.profile.given or (self.notion == "calibration" and default_metric(*kinds).compares_means):
             return None
-        return unsigned_metric(protected.kind, self.output.kind)
+        return unsigned_metric(*kinds)
 
     @property
     def names(self) -> Names:

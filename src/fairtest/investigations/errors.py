@@ -221,7 +221,7 @@ def _own_error(prediction: Prediction, name: str, function: OwnError) -> Profile
 
 def _judge_alone(measure: Measure, table: Table) -> NDArray[Any]:
     """Return the different answers of the user's function, after checking that it judges each person alone."""
-    known = measure.known(table)
+    known = measure.find_complete_rows(table)
     found = _try_function(measure.function, measure.arguments(table, known), int(known.sum()))
     half = known & (np.arange(table.n_rows) % 2 == 0)
     again = _try_function(measure.function, measure.arguments(table, half), int(half.sum()))

@@ -32,7 +32,7 @@ OUTPUT = frozenset(
 )  # fmt: skip
 """What an application decides."""
 PERHAPS_OUTPUT = frozenset(["income", "score"])
-"""What an application may say of people, and may as well be told of them: an output where nothing else is."""
+"""What an application may decide about people or be given as input: an output only where no other column is."""
 OUTPUT_ALONE = frozenset(["class", "label", "output", "price", "response", "result", "target", "y"])
 """Words that say it only where they are the whole name."""
 PREDICTED = frozenset(["pred", "predicted", "prediction", "predictions", "said", "yhat"])
@@ -65,7 +65,7 @@ def suggested_roles(table: Table) -> dict[str, Suggestion]:
     {'income': 'contextual', 'approved': 'output'}
     """
     roles = {name: _role(column) for name, column in table.columns.items()}
-    weak = {n for n, s in roles.items() if s.role == "output" and not _said(n, OUTPUT | PREDICTED | OUTPUT_ALONE)}
+    weak = {n for n, s in roles.items() if s.role == "output" and not _find_word(n, OUTPUT | PREDICTED | OUTPUT_ALONE)}
     if any(s.role == "output" and n not in weak for n, s in roles.items()):
         roles |= dict.fromkeys(weak, Suggestion("contextual", ""))
     else:
@@ -84,11 +84,11 @@ def _role(column: Column) -> Suggestion:
         ("truth", TRUTH),
         ("output", OUTPUT | PREDICTED | PERHAPS_OUTPUT),
     ):
-        if comparable and (word := _said(column.name, vocabulary)):
+        if comparable and (word := _find_word(column.name, vocabulary)):
             return Suggestion(role, f"its name says '{word}'")
     if comparable and split_words(column.name)[:2] in ([word] for word in OUTPUT_ALONE):
         return Suggestion("output", f"its name is '{column.name}'")
-    if column.kind is not Kind.NUMERIC and (word := _said(column.name, EXPLANATORY)):
+    if column.kind is not Kind.NUMERIC and (word := _find_word(column.name, EXPLANATORY)):
         return Suggestion("contextual", f"perhaps explanatory (-e), if '{word}' may justify a difference")
     return Suggestion("contextual", "")
 
@@ -104,5 +104,5 @@ def _unusable(column: Column) -> str | None:
     return None
 
 
-def _said(name: str, vocabulary: frozenset[str]) -> str | None:
+def _find_word(name: str, vocabulary: frozenset[str]) -> str | None:
     return next((w for w in split_words(name) if w in vocabulary), None)

@@ -131,7 +131,7 @@ def _times(found: Repetition) -> str:
 
 def _repetition_words(found: tuple[Repetition, ...], promise: str) -> str:
     first, *others = found
-    steady = f", and {_listed(first.constant)} hardly ever change{'s' * (len(first.constant) == 1)} within one"
+    steady = f", and {_list_names(first.constant)} hardly ever change{'s' * (len(first.constant) == 1)} within one"
     more = f" ({', '.join(f'{each.column}: {_times(each)}' for each in others[:MOST_NAMED])})" if others else ""
     return (
         f"{first.column} repeats: {_times(first)}{steady if first.constant else ''}. If it names people, say "
@@ -143,8 +143,8 @@ def _repetition_words(found: tuple[Repetition, ...], promise: str) -> str:
 def _copies_words(found: Copies, n_rows: int, promise: str) -> str:
     some = "" if found.of == n_rows else "a sample of "
     return (
-        f"{count(found.rows)} of {some}{count(found.of)} rows agree with another one in {_listed(found.columns)}, far "
-        f"more than chance gives. If they are the same people, add a column that names them and say "
+        f"{count(found.rows)} of {some}{count(found.of)} rows agree with another one in {_list_names(found.columns)}, "
+        f"far more than chance gives. If they are the same people, add a column that names them and say "
         f"{_option('person', 'COLUMN')}; until then the {promise} does not hold."
     )
 
@@ -152,8 +152,8 @@ def _copies_words(found: Copies, n_rows: int, promise: str) -> str:
 def _weights_words(names: tuple[str, ...]) -> str:
     look = "looks like a sampling weight" if len(names) == 1 else "look like sampling weights"
     return (
-        f"{_listed(names)} {look}, and {'is' if len(names) == 1 else 'are'} kept out of contexts. If a row stands for "
-        f"as many people, say {_option('weights', names[0])}; until then every row counts alike."
+        f"{_list_names(names)} {look}, and {'is' if len(names) == 1 else 'are'} kept out of contexts. If a row stands "
+        f"for as many people, say {_option('weights', names[0])}; until then every row counts alike."
     )
 
 
@@ -161,7 +161,7 @@ def _option(argument: str, column: str) -> str:
     return f"--{argument} {shlex.quote(column)} ({argument}={column!r} in Python)"
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     """Return names in a sentence, a few of them."""
     shown = list(names if len(names) <= MOST_NAMED + 1 else names[:MOST_NAMED])
     if len(names) > len(shown):

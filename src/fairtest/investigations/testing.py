@@ -102,9 +102,9 @@ class Testing(Investigation):
             value = value.removeprefix(f"{self.output_name}=")
         level = column.find_level(value)
         if level is None:
-            shown = ", ".join(repr(v) for v in column.levels[:10]) + (", …" if len(column.levels) > 10 else "")
-            have = f"its values are {shown}" if column.levels else "it is numeric"
-            raise InputError(f"{setting('event', self.event)}: {self.output_name!r} has no such value; {have}.")
+            raise InputError(
+                f"{setting('event', self.event)}: {self.output_name!r} has no such value; {column.values_in_words}."
+            )
         return level
 
     @property
@@ -114,6 +114,13 @@ class Testing(Investigation):
         if self.output.kind is not Kind.BINARY or (good is None and not self.adverse):
             return None
         return not self.adverse and good == self.output.levels[1]
+
+    @property
+    def favourable_is(self) -> str:
+        """How the output value that effects are about was chosen: "adverse" or "event" too, where the user named it."""
+        if self.is_event_good is not None:
+            return "declared" if self.is_event_good else "adverse"
+        return super().favourable_is if self.event is None else "event"
 
     def arguments(self) -> dict[str, object]:
         """Return the arguments that make the investigation again, as plain data."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtest.data.summaries import Summary
     from fairtest.metrics.registry import Metric
     from fairtest.progress import Progress
+    from fairtest.statistics.neighbours import Neighbours
     from fairtest.statistics.resampling.samplers import Sampler
     from fairtest.types import FloatArray, IntArray
 
@@ -73,6 +74,9 @@ class Batch:
         Where rows are not one person each: how many people they are of, and what they are worth.
     counted
         The summary before that, as the engine counts it.
+    near
+        Where a number is conditioned on: from the numbers of some hypotheses, in order, to the people of each, with
+        their places on that number.
     """
 
     metric: Metric
@@ -83,6 +87,7 @@ class Batch:
     progress: Progress = silent
     worth: Worth | None = None
     counted: Summary | None = None
+    near: Callable[[Sequence[int]], Iterator[Neighbours]] | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -106,27 +111,27 @@ class Batch:
             return float(self.metric.effect(people.protected, people.output, people.stratum))
 
     def rows(self, i: int) -> Rows:
-        """Return the people of a hypothesis in an order that does not hang on that of the data."""
+        """Return the people of a hypothesis in an order that does not depend on the order of the rows."""
         return next(self.each([i]))[1]
 
     def each(self, some: Iterable[int]) -> Iterator[tuple[int, Rows]]:
         """Yield some hypotheses, in order, each with its people as :meth:`rows` has them; they are fetched together."""
         places = [int(i) for i in some]
-        return zip(places, map(self._ordered, self.fetch(places)), strict=True)
+        return zip(places, map(self._order_people, self.fetch(places)), strict=True)
 
-    def _ordered(self, people: Rows) -> Rows:
+    def _order_people(self, people: Rows) -> Rows:
         numbers = [v for v in (people.protected, people.output) if v.dtype.kind == "f"]
         protected, output = (
-            v if v.dtype.kind == "f" else self._coded(v, numbers) for v in (people.protected, people.output)
+            v if v.dtype.kind == "f" else self._order_codes(v, numbers) for v in (people.protected, people.output)
         )
-        stratum = relabelled(people.stratum, people.protected, people.output)
+        stratum = relabel(people.stratum, people.protected, people.output)
         order = np.lexsort((output, protected, stratum))
         return Rows(protected[order], output[order], stratum[order], {})
 
-    def _coded(self, codes: IntArray, numbers: Sequence[FloatArray]) -> IntArray:
+    def _order_codes(self, codes: IntArray, numbers: Sequence[FloatArray]) -> IntArray:
         """Return codes of groups whose order says nothing (one-way layouts) in an order of their own."""
         unordered = self.metric.summary is SummaryKind.GROUP_MOMENTS and not self.metric.signed
-        return relabelled(codes, *numbers) if unordered else codes
+        return relabel(codes, *numbers) if unordered else codes
 
     def generator(self, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.random.Generator:
         """Return a generator that hangs on the seed and on the numbers at hand only, not on their place in line."""
@@ -147,7 +152,9 @@ class Batch:
         counted = None if self.counted is None else self.counted.take(at)
         return Batch(self.metric, self.summary.take(at), fetch, self.seed, memo, self.progress, worth, counted)
 
-    def keyed(self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> KeyedSampler:
+    def key_sampler(
+        self, sampler: Sampler, *content: np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+    ) -> KeyedSampler:
         """Return a sampler that draws from :meth:`generator`."""
         return KeyedSampler(sampler, self.generator(*content))
 
@@ -167,12 +174,12 @@ def _line_order(lines: IntArray) -> IntArray:
 
 
 def canonical_strata(tables: IntArray) -> IntArray:
-    """Return ``[stratum, output, protected]`` with the strata in an order that does not hang on their names."""
+    """Return ``[stratum, output, protected]`` with the strata in an order that does not depend on their names."""
     flat = tables.reshape(len(tables), -1)
     return np.asarray(tables[np.lexsort((*flat.T, -flat.sum(axis=1)))])
 
 
-def relabelled(codes: IntArray, *columns: NDArray[Any]) -> IntArray:
+def relabel(codes: IntArray, *columns: NDArray[Any]) -> IntArray:
     """Return codes numbered by how many people have them, and by the sums of other columns where those tie."""
     codes = np.asarray(codes)
     size = int(codes.max(initial=-1)) + 1

@@ -111,4 +111,4 @@ def scale_for(name: str, population: float | None = None) -> Scale:
     >>> scale_for("NMI", 0.045).estimate(0.0944), scale_for("NMI", 0.0088).estimate(0.0088)
     ('0.094', '0.0088')
     """
-    return reported_metric(name).scale.given(population)
+    return reported_metric(name).scale.for_effect(population)

@@ -26,15 +26,15 @@ def strata_average(effect: FloatArray, variance: FloatArray, size: FloatArray) -
     if effect.shape[-1] == 1:
         return effect[..., 0], np.where(np.isnan(effect), np.nan, np.sqrt(variance))[..., 0]
     w = stratum_weights(size, effect)
-    return weighted(effect, size), np.sqrt((w**2 * variance).sum(axis=-1))
+    return weighted_average(effect, size), np.sqrt((w**2 * variance).sum(axis=-1))
 
 
-def weighted(effect: FloatArray, size: FloatArray) -> FloatArray:
+def weighted_average(effect: FloatArray, size: FloatArray) -> FloatArray:
     """Return Σ (nₑ/n)·effectₑ over the strata in which it is defined; NaN if there are none.
 
     Examples
     --------
-    >>> float(weighted(np.array([0.2, np.nan, -0.1]), np.array([100.0, 50.0, 50.0])))
+    >>> float(weighted_average(np.array([0.2, np.nan, -0.1]), np.array([100.0, 50.0, 50.0])))
     0.1
     """
     if effect.shape[-1] == 1:

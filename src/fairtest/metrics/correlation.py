@@ -115,7 +115,7 @@ def correlation_procedure(
         def samplers(places: Sequence[int]) -> Iterator[Sampler]:
             for _, people in batch.each(places):
                 s, o = (scores(v, people.stratum) for v in (people.protected, people.output))
-                yield batch.keyed(CorrelationSampler(s, o, people.stratum), s, o)
+                yield batch.key_sampler(CorrelationSampler(s, o, people.stratum), s, o)
 
         with np.errstate(invalid="ignore"):
             close = (p >= CLOSE[0] * level) & (p <= CLOSE[1])

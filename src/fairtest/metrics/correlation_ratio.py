@@ -42,9 +42,12 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 MOST_PERMUTED = 5000
-"""Close calls given explanatory attributes are permuted up to so many people."""
+"""Close calls given explanatory attributes are permuted if there are at most this many people."""
+HOPE = 10.0
+"""How many times smaller a permutation may make a p-value at the most."""
 UNKNOWN_GROUP, SMALL_GROUP = 5, 50
-"""The variance of a group of fewer people is unknown; up to so many, a larger one is not made up for."""
+"""With fewer people than the first, the variance of a group is not known; up to the second, a larger variance in it is
+not allowed for."""
 UNEQUAL = 3.0
 """How many times larger than elsewhere a variance must be to be called larger."""
 
@@ -124,16 +127,17 @@ def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
 
 
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
-    """Permute within strata what is not far from any level."""
+    """Permute within strata what is not far from any level, unless what decides is how groups lie over all strata."""
     with np.errstate(invalid="ignore"):
         wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR) & (p >= SURE * level)
+        wanted &= HOPE * oneway.sparse_p(_groups(batch)) <= p
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for _, people in batch.each(places):
             by, x = people.protected, people.output
             if by.dtype.kind == "f":
                 by, x = x, by
-            yield batch.keyed(OneWaySampler(by, x, people.stratum), by, x)
+            yield batch.key_sampler(OneWaySampler(by, x, people.stratum), by, x)
 
     return Draws(np.flatnonzero(wanted).tolist(), samplers)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from fairtest.data.summaries import Counts
-from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.conditional import strata_average, weighted_average
 from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure
@@ -37,7 +37,7 @@ def difference(summary: Counts) -> FloatArray:
     people = summary.counts.sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = summary.counts[..., 1, :] / people
-    return weighted(rates[..., 1] - rates[..., 0], people.sum(axis=-1))
+    return weighted_average(rates[..., 1] - rates[..., 0], people.sum(axis=-1))
 
 
 def bound(summary: Counts, z: float) -> FloatArray:
@@ -75,7 +75,7 @@ def evidence(summary: Counts) -> Evidence:
 
 
 def least_p(summary: Counts, growth: float) -> FloatArray:
-    """Return the probability of the most extreme table with these margins, in a set so many times as large.
+    """Return the probability of the most extreme table with these margins, in a set ``growth`` times as large.
 
     Of one stratum only: the chance that chance alone puts all favourable outputs, or as many as it can, in one group.
 

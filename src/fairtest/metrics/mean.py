@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtest.data.summaries import GroupMoments
 from fairtest.metrics.cautions import FEW, FEW_PEOPLE
-from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.conditional import strata_average, weighted_average
 from fairtest.metrics.effective import of_two_groups
 from fairtest.metrics.evidence import MOST, Evidence
 from fairtest.metrics.procedure import Procedure, notes_where
@@ -51,7 +51,7 @@ def mean_difference(summary: GroupMoments) -> FloatArray:
     array([20.])
     """
     gaps = summary.means[..., 1] - summary.means[..., 0]
-    return np.asarray(summary.unit * weighted(gaps, summary.sums[..., 0].sum(axis=-1)))
+    return np.asarray(summary.unit * weighted_average(gaps, summary.sums[..., 0].sum(axis=-1)))
 
 
 def _gaps_and_variances(summary: GroupMoments, *, null: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -96,7 +96,7 @@ def pooled_difference(s: NDArray[Any], o: NDArray[Any], stratum: IntArray) -> fl
     n, total = (np.bincount(cell, weights=w, minlength=length).reshape(-1, 2) for w in (None, o))
     with np.errstate(invalid="ignore", divide="ignore"):
         means = total / n
-    return float(weighted(means[:, 1] - means[:, 0], n.sum(axis=1).astype(float)))
+    return float(weighted_average(means[:, 1] - means[:, 0], n.sum(axis=1).astype(float)))
 
 
 def _groups(batch: Batch) -> TwoGroups:
@@ -105,20 +105,20 @@ def _groups(batch: Batch) -> TwoGroups:
     return TwoGroups(s.sums[..., 0], np.nan_to_num(s.means), s.central(2), s.central(3))
 
 
-def _known(batch: Batch) -> FloatArray:
-    """Return what the whole batch knows of the shape of the numbers: a part of it must be told the same."""
+def _known_shape(batch: Batch) -> FloatArray:
+    """Return what is known of the shape of the numbers from the whole batch; parts of it use the same."""
     if "shape" not in batch.memo:
         batch.memo["shape"] = (shape_of_largest(_groups(batch)),)
     return batch.memo["shape"][0]
 
 
 def _test(batch: Batch) -> FloatArray:
-    return mean_difference_p(_groups(batch), _known(batch))
+    return mean_difference_p(_groups(batch), _known_shape(batch))
 
 
 def _interval(batch: Batch, alpha: Alpha) -> Bounds:
     assert isinstance(batch.summary, GroupMoments)
-    low, high = mean_difference_interval(_groups(batch), alpha, _known(batch))
+    low, high = mean_difference_interval(_groups(batch), alpha, _known_shape(batch))
     return low * batch.summary.unit, high * batch.summary.unit
 
 
@@ -169,6 +169,7 @@ MEAN = Metric(
     effective=of_two_groups,
     influence=single_sum(_factors),
     row_effect=pooled_difference,
+    compares_means=True,
     scale=AMOUNT,
     words=Words(
         noun="difference",

@@ -11,7 +11,7 @@ from fairtest.data.summaries import Counts
 from fairtest.metrics import difference
 from fairtest.metrics.batch import canonical_table
 from fairtest.metrics.cautions import FAR, SURE
-from fairtest.metrics.conditional import weighted
+from fairtest.metrics.conditional import weighted_average
 from fairtest.metrics.effective import of_any_link
 from fairtest.metrics.evidence import Evidence, from_chi_square, noncentral_low
 from fairtest.metrics.procedure import Procedure, notes_where
@@ -70,12 +70,12 @@ def normalised_information(summary: Counts) -> FloatArray:
 
     Undefined in strata where one of the attributes does not vary.
     """
-    return _normalised(_information(summary))
+    return _normalise(_information(summary))
 
 
-def _normalised(known: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
+def _normalise(known: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
     information, entropy, people = known
-    return weighted(_share(information, entropy), people)
+    return weighted_average(_share(information, entropy), people)
 
 
 def _information(summary: Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -102,7 +102,7 @@ def bound(summary: Counts, z: float) -> FloatArray:
     """Return a lower limit from the noncentral χ² of G = 2n·MI; G and degrees of freedom add up over strata."""
     known = _information(summary)
     g, df, _ = _g_statistic(summary, known)
-    return _normalised(known) * noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
+    return _normalise(known) * noncentral_low(g, df, z) / np.where(g > 0, g, 1.0)
 
 
 def evidence(summary: Counts) -> Evidence:
@@ -173,7 +173,7 @@ def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for i in places:
             table = canonical_table(counts[i])
-            yield batch.keyed(GSampler(table), table)
+            yield batch.key_sampler(GSampler(table), table)
 
     return Draws(np.flatnonzero((expected < 5) & ~clear & ~np.isnan(p)).tolist(), samplers)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.metrics.conditional import strata_average, weighted
+from fairtest.metrics.conditional import strata_average, weighted_average
 from fairtest.metrics.difference import evidence as difference_evidence
 from fairtest.metrics.difference import rate_factors, two_by_two
 from fairtest.metrics.effective import of_two_groups
@@ -37,7 +37,7 @@ def ratio(summary: Counts) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = summary.counts[..., 1, :] / people
         each = rates[..., 1] / rates[..., 0] - 1
-    return weighted(np.where(np.isfinite(each), each, np.nan), people.sum(axis=-1))
+    return weighted_average(np.where(np.isfinite(each), each, np.nan), people.sum(axis=-1))
 
 
 def bound(summary: Counts, z: float) -> FloatArray:

@@ -67,6 +67,8 @@ class Metric:
         The largest size an effect can have.
     compares
         Where the effect is that of two groups' rates: how the rates are compared.
+    compares_means
+        Whether the effect is one group's mean less that of the other, and so is itself the comparison of the two.
     scale, words
         How it is written, and what is said about it.
     search_summary
@@ -94,6 +96,7 @@ class Metric:
     additive: Additive = PLAIN
     most: float = np.inf
     compares: Literal["difference", "ratio"] | None = None
+    compares_means: bool = False
     scale: Scale = field(default_factory=Scale)
     words: Words = field(default_factory=Words)
     search_summary: SummaryKind | None = None
@@ -108,7 +111,7 @@ class Metric:
         return float((self.row_effect or self.effect)(protected, output, stratum))
 
     def procedure_for(self, *, strata: int, resampling: bool = False) -> Procedure:
-        """Return how hypotheses with so many strata are tested; ``resampling`` asks for the generic procedure."""
+        """Return how hypotheses with this number of strata are tested; ``resampling``: by the generic procedure."""
         if resampling:
             return RESAMPLING
         return self.procedure if strata == 1 or self.conditional is None else self.conditional

@@ -123,7 +123,7 @@ def linear(numbers: FloatArray, labels: Any, stratum: IntArray | None = None, ri
     beta = inverse @ (columns.T @ scaled)
     residual = scaled - columns @ beta
     leverage = np.asarray(columns.multiply(columns @ inverse).sum(axis=1)).ravel()
-    meat = _weighted(columns, (residual / np.maximum(1 - leverage, 1e-9)) ** 2)
+    meat = _weighted_products(columns, (residual / np.maximum(1 - leverage, 1e-9)) ** 2)
     freedom = max(people - float(np.trace(inverse @ gram)), 1.0)
     classical = inverse @ gram @ inverse * float(residual @ residual) / freedom
     errors = np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse), np.diag(classical)))[free:, None]
@@ -162,11 +162,11 @@ def _information(columns: Any, shares: FloatArray) -> FloatArray:
     for a in range(others):
         for b in range(a + 1):
             weight = shares[:, a] * ((a == b) - shares[:, b])
-            blocks[a, :, b] = blocks[b, :, a] = _weighted(columns, weight)
+            blocks[a, :, b] = blocks[b, :, a] = _weighted_products(columns, weight)
     return blocks.reshape(others * width, others * width)
 
 
-def _weighted(columns: Any, weight: FloatArray) -> NDArray[np.float64]:
+def _weighted_products(columns: Any, weight: FloatArray) -> NDArray[np.float64]:
     """Return Σ w x xᵀ over people."""
     scaled = columns.copy()
     scaled.data = scaled.data * np.repeat(weight, np.diff(columns.indptr))

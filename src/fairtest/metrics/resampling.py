@@ -43,10 +43,10 @@ def _test(batch: Batch) -> FloatArray:
 
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:  # noqa: ARG001
     """Draw every p-value where the effect is defined, permuting the protected attribute within strata."""
-    return Draws(_defined(batch), lambda places: (_sampler(batch, i) for i in places))
+    return Draws(_find_defined(batch), lambda places: (_sampler(batch, i) for i in places))
 
 
-def _defined(batch: Batch) -> list[int]:
+def _find_defined(batch: Batch) -> list[int]:
     return [int(i) for i in np.flatnonzero(~np.isnan(batch.effect))]
 
 
@@ -54,7 +54,7 @@ def _sampler(batch: Batch, i: int) -> Sampler:
     metric = batch.metric
     if _by_table(batch):
         counts = _table(batch, i)
-        return batch.keyed(TableSampler(counts, lambda c: metric.strength(metric.effect(Counts(c)))), counts)
+        return batch.key_sampler(TableSampler(counts, lambda c: metric.strength(metric.effect(Counts(c)))), counts)
     people = _people(batch, i)
     sampler = RowSampler(
         people.protected,
@@ -62,14 +62,14 @@ def _sampler(batch: Batch, i: int) -> Sampler:
         people.stratum,
         lambda s, o, e: float(metric.strength(np.asarray(metric.effect_of_rows(s, o, e), dtype=float))),
     )
-    return batch.keyed(sampler, people.protected, people.output)
+    return batch.key_sampler(sampler, people.protected, people.output)
 
 
 def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
     """Return BCa intervals, people being drawn within strata."""
     low, high = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
     levels = per_context(alpha, len(batch))
-    for i in _defined(batch):
+    for i in _find_defined(batch):
         batch.progress(i / len(batch))
         level = float(levels[i])
         low[i], high[i] = _interval(batch, i, level, min(draws_for(level), MOST_DRAWS))

@@ -11,7 +11,7 @@ import numpy as np
 from fairtest.numbers import UNDEFINED, decimals_for, fixed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from fairtest.types import FloatArray, Interval
 
@@ -52,7 +52,7 @@ class Scale:
     finer_for_weak: float = 0.02
     significant: bool = False
 
-    def given(self, population: float | None) -> Scale:
+    def for_effect(self, population: float | None) -> Scale:
         """Return the scale of all findings of an attribute, from the effect in the whole population."""
         weak = population is not None and abs(population) < self.finer_for_weak
         return replace(self, decimals=self.decimals + 1) if weak else self
@@ -61,13 +61,13 @@ class Scale:
         """Return the number that is shown for an effect."""
         return self.factor * effect + self.offset
 
-    def number(self, effect: float | None) -> str:
-        """Return an effect without its unit."""
+    def number(self, effect: float | None, beside: Iterable[float] = ()) -> str:
+        """Return an effect without its unit; with the decimals of the numbers it stands beside."""
         if effect is None or math.isnan(effect):
             return UNDEFINED
         decimals = self.decimals + (0 < abs(effect) < self.finer_below)
         if self.significant:
-            decimals = decimals_for([self.at(effect)])
+            decimals = decimals_for([self.at(effect), *map(self.at, beside)])
         shown = fixed(self.at(effect), decimals, signed=self.plus, shy=self.plus)
         return shown.replace("∞", "+∞") if self.plus and shown == "∞" else shown
 
@@ -86,7 +86,7 @@ class Scale:
             return UNDEFINED
         low, high = interval
         left, right = "(" if math.isinf(low) else "[", ")" if math.isinf(high) else "]"
-        return f"{left}{self.number(low)}, {self.number(high)}{right}"
+        return f"{left}{self.number(low, interval)}, {self.number(high, interval)}{right}"
 
 
 POINTS = Scale(1, factor=100.0, plus=True, unit=" points", finer_for_weak=0.0)

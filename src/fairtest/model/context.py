@@ -134,16 +134,6 @@ class Context:
         order = {op: i for i, op in enumerate((Op.ABOVE, Op.AT_MOST, Op.IS, Op.IN, Op.MISSING))}
         return cls(tuple(sorted(kept.values(), key=lambda p: (p.column, order[p.op]))))
 
-    def narrowed(self, predicate: Predicate) -> Context:
-        """Return the conjunction of the context and one predicate more.
-
-        Examples
-        --------
-        >>> print(Context.of([Predicate("job", Op.IS, "Sales")]).narrowed(Predicate("age", Op.AT_MOST, 42)))
-        age ≤ 42, job = Sales
-        """
-        return next(self.narrowings([predicate]))
-
     def narrowings(self, predicates: Sequence[Predicate]) -> Iterator[Context]:
         """Yield the conjunction of the context with each of some predicates on the same attribute."""
         column = predicates[0].column if predicates else ""

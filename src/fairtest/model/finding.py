@@ -47,6 +47,12 @@ class CountTable:
         """How many people each group has."""
         return tuple(map(sum, zip(*self.counts, strict=True)))
 
+    @property
+    def rarest(self) -> float:
+        """The share of the smaller of two groups, or of the rarer of two outputs; 1 where there are more of both."""
+        margins = [m for m in (self.sizes, tuple(map(sum, self.counts))) if len(m) == 2]
+        return min((min(m) / max(sum(m), 1) for m in margins), default=1.0)
+
     @cached_property
     def rates(self) -> tuple[tuple[Rate | None, ...], ...]:
         """For each output, the share of each group that has it, with its interval; None for a group without people."""
@@ -136,6 +142,12 @@ class GroupTable:
     line: Line | None = None
     weight: float | None = None
 
+    @property
+    def rarest(self) -> float:
+        """The share of the smaller of two groups; 1 where there are more."""
+        sizes = [group.size for group in self.rows]
+        return min(sizes) / max(sum(sizes), 1) if len(sizes) == 2 else 1.0
+
 
 Table: TypeAlias = CountTable | GroupTable
 
@@ -210,7 +222,7 @@ class Outcome(StrEnum):
 
 
 NEEDED_CHANCE = 0.8
-"""The chance of a verdict with the number of people that is said to be needed."""
+"""The chance that the number of people said to be needed is enough for a verdict."""
 
 
 @dataclass(frozen=True)

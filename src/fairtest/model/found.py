@@ -23,8 +23,6 @@ class Found:
     ----------
     contexts
         The context of each hypothesis; for one output, every proposed context once.
-    parents
-        The position of the context each was cut from, −1 for the population.
     looked_at
         How many candidates were evaluated to find them.
     evidence, sign
@@ -43,7 +41,6 @@ class Found:
     """
 
     contexts: tuple[Context, ...]
-    parents: tuple[int, ...]
     looked_at: int
     evidence: FloatArray
     sign: FloatArray
@@ -58,7 +55,6 @@ class Found:
         at = np.asarray(at, dtype=int)
         return Found(
             tuple(self.contexts[i] for i in at.tolist()),
-            (-1,) * len(at),
             self.looked_at,
             self.evidence[at],
             self.sign[at],

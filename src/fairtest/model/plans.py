@@ -50,6 +50,8 @@ class PlanOption:
         The values it may have, where they are names; empty for numbers.
     paper
         The default in the paper's preset, where it is another.
+    least
+        The least value of a whole number.
     """
 
     name: str
@@ -59,6 +61,7 @@ class PlanOption:
     details: str
     choices: tuple[str, ...] = ()
     paper: str | float | None = None
+    least: int = 1
 
 
 def _option(
@@ -69,9 +72,12 @@ def _option(
     kind: type[str] | type[int] | type[float] = str,
     choices: tuple[str, ...] = (),
     paper: str | float | None = None,
+    least: int = 1,
 ) -> Any:
     """Return the field of a plan that describes itself: see :class:`PlanOption`."""
-    described = {"type": kind, "help": help, "details": details or help, "choices": choices, "paper": paper}
+    described = {
+        "type": kind, "help": help, "details": details or help, "choices": choices, "paper": paper, "least": least,
+    }  # fmt: skip
     return field(default=default, metadata=described)
 
 
@@ -120,7 +126,7 @@ class Plan:
                 raise InputError(f"{the(option.name)} must be one of {allowed}. Got {value!r} instead.")
             elif option.type is int:
                 # numbers of other libraries are welcome, and become numbers of Python: reports are stored as JSON
-                object.__setattr__(self, option.name, check_whole(option.name, value, self.call))
+                object.__setattr__(self, option.name, check_whole(option.name, value, self.call, least=option.least))
 
 
 @dataclass(frozen=True)
@@ -131,18 +137,19 @@ class TrainingPlan(Plan):
     --------
     >>> TrainingPlan(search="forest").trees
     16
-    >>> TrainingPlan(max_depth=0)
+    >>> TrainingPlan(min_size=0)
     Traceback (most recent call last):
-    fairtest.exceptions.InputError: The 'max_depth' of train must be a whole number of at least 1. Got 0 instead.
+    fairtest.exceptions.InputError: The 'min_size' of train must be a whole number of at least 1. Got 0 instead.
     """
 
     call: ClassVar[str] = "train"
 
     max_depth: int = _option(
         5,
-        "The most conditions that make a group.",
-        "The most cuts between the whole population and a context.",
+        "The most conditions that make a group; 0 asks about everybody only.",
+        "The most cuts between the whole population and a context; 0 asks about the whole population only.",
         kind=int,
+        least=0,
     )
     min_size: int = _option(
         100,

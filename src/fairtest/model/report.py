@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtest.model.above import provider
+from fairtest.model.answer import AttributeAnswer
 from fairtest.model.hierarchy import tree_of
 from fairtest.model.names import Names
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtest.model.described_data import DataInfo
-    from fairtest.model.error_rates import GroupErrors
-    from fairtest.model.finding import Elsewhere, Finding, Tested
+    from fairtest.model.finding import Finding, Tested
     from fairtest.model.hierarchy import Node
     from fairtest.types import Level
 
@@ -120,9 +120,9 @@ class LabelSettings:
     separator: str | None
 
 
-@dataclass(frozen=True)
-class AttributeReport:
-    """What was found for one protected attribute.
+@dataclass(frozen=True, kw_only=True)
+class AttributeReport(AttributeAnswer):
+    """What was found for one protected attribute: its answer in words, and what was asked.
 
     Attributes
     ----------
@@ -132,43 +132,10 @@ class AttributeReport:
         The values of the attribute, or None for a numeric one.
     looked_at
         Candidate contexts evaluated on the training set.
-    tested
-        Hypotheses about this attribute in the family (contexts, the population, strata).
-    untestable
-        Contexts in which the effect is undefined on the test set.
     significant, reported
         Of the contexts and the population: significant, and shown. Strata are counted apart.
-    detectable
-        How large an effect over everybody would have been seen with a chance of 80 % (for a metric without sign: the
-        largest that is not ruled out); None where it is not known.
-    left_out
-        People of the test set left out because the attribute, the output or an explanatory value is missing.
-    outside
-        Others of the test set whom the question is not about: those who cannot get a false positive, say.
-    population
-        The whole population; for Discovery, with the label that stands out most.
-    findings
-        What is reported, strongest first; for Discovery, the labels over everybody and then those in contexts.
-    labels
-        For Discovery: the labels tested over everybody, significant ones first; empty otherwise.
-    rare
-        For Discovery: how many labels were left out because too few people have them, or have them not.
-    others
-        Contexts that were tested and are no findings, as far as they are listed: significant ones, strongest first, and
-        nodes of the guided tree.
-    significant_strata, strata_shown
-        How many strata are significant, and how many of those belong to something shown.
-    detectable_inside
-        A number of people, and how large an effect would have been seen with a chance of 80 % in a context that has as
-        many; None where it is not known.
-    named
-        Whether the whole population was tested on the people of the training set too.
-    everywhere
-        Whether the link is that of the whole population, and the findings differ from it.
-    elsewhere
-        What is left to see outside the findings; None where there are none, or it cannot be said.
-    errors
-        Of a prediction with two labels: how it and the truth go together in each group, over everybody.
+    strata_shown
+        How many of the significant strata belong to something shown.
     """
 
     name: str
@@ -176,25 +143,9 @@ class AttributeReport:
     groups: tuple[Level, ...] | None
     metric: str
     looked_at: int
-    tested: int
-    untestable: int
     significant: int
     reported: int
-    left_out: int
-    population: Finding
-    findings: tuple[Finding, ...]
-    detectable: float | None = None
-    outside: int = 0
-    labels: tuple[Finding, ...] = ()
-    rare: int = 0
-    others: tuple[Tested, ...] = ()
-    significant_strata: int = 0
     strata_shown: int = 0
-    detectable_inside: tuple[int, float] | None = None
-    named: bool = False
-    everywhere: bool = False
-    elsewhere: Elsewhere | None = None
-    errors: tuple[GroupErrors, ...] = ()
 
     @property
     def unreported(self) -> tuple[Tested, ...]:

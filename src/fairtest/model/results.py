@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from fairtest.model.answer import AttributeAnswer
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtest.model.context import Context
-    from fairtest.model.error_rates import GroupErrors
-    from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.found import Found
     from fairtest.model.plans import TestingPlan, TestingRun, TrainingPlan
     from fairtest.model.report import Report
@@ -37,58 +37,20 @@ class Training:
     not_asked_again: int = 0
 
 
-@dataclass(frozen=True)
-class AttributeResult:
+@dataclass(frozen=True, kw_only=True)
+class AttributeResult(AttributeAnswer):
     """The answer to one question of an investigation.
 
     Attributes
     ----------
-    tested, untestable
-        Hypotheses of the question in the family, and contexts in which the effect is undefined on the test set.
-    significant_contexts, significant_strata
-        Where the association is significant, the whole population included, and in how many strata.
-    left_out, outside
-        People of the test set with a value missing, and others whom the question is not about.
-    findings
-        What is reported, strongest first; ``population`` is the whole population.
-    detectable
-        How large an effect over everybody would have been seen; None where it is not known.
-    detectable_inside
-        A number of people, and how large an effect would have been seen in a context that has as many.
-    named
-        Whether the whole population was tested on the people of the training set too, because the question was there
-        before anything was shown of them.
-    everywhere
-        Whether the link is that of the whole population, and the findings differ from it.
-    elsewhere
-        What is left to see outside the findings; None where there are none, or it cannot be said.
-    others
-        Contexts that were tested and are no findings, as far as they are listed.
-    errors
-        Of a prediction with two labels: how it and the truth go together in each group, over everybody.
-    labels, parts, rare
-        For labels: the findings over everybody, significant ones first; the answer about each; how many labels were
-        left out because too few people have them.
+    significant_contexts
+        Where the association is significant, the whole population included.
+    parts
+        For Discovery: the answer about each label.
     """
 
-    tested: int
-    untestable: int
     significant_contexts: tuple[Context, ...]
-    significant_strata: int
-    left_out: int
-    population: Finding
-    findings: tuple[Finding, ...]
-    detectable: float | None = None
-    outside: int = 0
-    labels: tuple[Finding, ...] = ()
     parts: Mapping[str, AttributeResult] = field(default_factory=dict)
-    rare: int = 0
-    others: tuple[Tested, ...] = ()
-    detectable_inside: tuple[int, float] | None = None
-    named: bool = False
-    everywhere: bool = False
-    elsewhere: Elsewhere | None = None
-    errors: tuple[GroupErrors, ...] = ()
 
     def where_significant(self) -> SignificantContexts:
         """Return what a later question about the same contexts needs."""

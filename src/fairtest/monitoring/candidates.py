@@ -19,7 +19,7 @@ from fairtest.model.context import Context, Op, Predicate
 from fairtest.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -174,28 +174,29 @@ def items_from_plain(stored: dict[str, Any]) -> Items:
     return Items(stored["column"], tuple(stored["thresholds"]), stored["ordered"], stored["room"])
 
 
-def rows_in(context: Context, table: Table) -> NDArray[np.bool_]:
-    """Return which records of a table are in a context."""
-    inside = np.ones(table.n_rows, dtype=bool)
-    for p in context.predicates:
-        column = table[p.column]
-        if column.values is None and p.op in (Op.AT_MOST, Op.ABOVE):
-            values, cut = _numbers_of(column), float(column.levels.index(p.value))
-        elif column.values is not None:
-            values, cut = column.values, p.rank if p.op in (Op.AT_MOST, Op.ABOVE) else 0.0
-        if p.op is Op.AT_MOST:
-            inside &= values <= cut
-        elif p.op is Op.ABOVE:
-            inside &= values > cut
-        elif p.op is Op.MISSING:
-            inside &= np.isnan(_numbers_of(column))
-        else:
-            wanted = p.value if isinstance(p.value, tuple) else (p.value,)
-            inside &= _among(column, wanted)
-    return inside
+def rows_in_each(contexts: Iterable[Context], table: Table) -> Iterator[NDArray[np.bool_]]:
+    """Return for each context which records of a table are in it; a predicate that many share is looked at once."""
+    known: dict[Predicate, NDArray[np.bool_]] = {}
+    for context in contexts:
+        inside = np.ones(table.n_rows, dtype=bool)
+        for predicate in context.predicates:
+            if predicate not in known:
+                known[predicate] = _rows_that_meet(predicate, table[predicate.column])
+            inside &= known[predicate]
+        yield inside
 
 
-def _among(column: Column, wanted: tuple[Any, ...]) -> NDArray[np.bool_]:
+def _rows_that_meet(predicate: Predicate, column: Column) -> NDArray[np.bool_]:
+    op = predicate.op
+    if op is Op.MISSING:
+        return np.isnan(_numbers_of(column))
+    if op in (Op.AT_MOST, Op.ABOVE):
+        values = _numbers_of(column) if column.values is None else column.values
+        cut = float(column.levels.index(predicate.value)) if column.values is None else predicate.rank
+        return np.asarray(values <= cut if op is Op.AT_MOST else values > cut)
+    wanted = predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
     if column.values is not None:
-        return np.isin(column.values, [float(v) for v in wanted])
-    return np.isin(np.asarray(column.codes), [i for i, level in enumerate(column.levels) if level in wanted])
+        return np.isin(column.values, [float(v) for v in wanted])  # type: ignore[arg-type]
+    places = [place for place, level in enumerate(column.levels) if level in wanted]
+    codes = np.asarray(column.codes)
+    return np.asarray(codes == places[0]) if len(places) == 1 else np.isin(codes, places)

@@ -74,8 +74,11 @@ def is_echo(new: Seen, known: Seen) -> bool:
 
 
 def see(context: Context, trail: Trail, sign: int, since: int, day: int, otherwise: float) -> Seen:
-    """Return the gap of a context from a day on until the day before another; ``otherwise`` where there is none."""
-    sums = trail.between(min(since, day - FEWEST_DAYS), day - 1)
+    """Return the gap of a context from a day on until the day before another; ``otherwise`` where there is none.
+
+    What began on that very day cannot be seen in days before it: then the day itself is looked at.
+    """
+    sums = trail.between(day, day) if since >= day else trail.between(min(since, day - FEWEST_DAYS), day - 1)
     return Seen(context, sign * sums[1] / sums[0] if sums[0] > 0 else otherwise, float(sums[3]))
 
 

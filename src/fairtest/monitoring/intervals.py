@@ -21,6 +21,8 @@ from fairtest.monitoring.capital import daily_stake
 from fairtest.monitoring.evalues.tables import log_normaliser
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
     from fairtest.types import FloatArray, Interval
@@ -150,6 +152,18 @@ class Trail:
         before = max(first - WEEKS, self.days[0] if self.days else first)
         past = float(self.between(before, first - 1)[2]) * WEEKS / max(first - before, 1)
         return self.measure(first, today, share, past)
+
+    def clearest(self, windows: Iterable[int], today: int, start: int, level: float, sign: int) -> Measured | None:
+        """Return the gap over the last so many days, of those windows the one whose interval is furthest from none.
+
+        The intervals of all windows hold together, so whichever is chosen holds. Without any, the one since the eighth
+        day; None where there is none either.
+        """
+        found = (self.window(today - days + 1, today, start, level) for days in windows)
+        measured = [each for each in found if each is not None]
+        if not measured:
+            return self.running(today, level)
+        return max(measured, key=lambda each: min(sign * each.low, sign * each.high))
 
 
 def exact_interval(x: ArrayLike, n1: ArrayLike, m1: ArrayLike, n: ArrayLike, level: float = 0.05) -> Interval:

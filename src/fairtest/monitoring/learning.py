@@ -12,6 +12,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.data.source import DataSource
 from fairtest.data.variables import Part, cross_parts, cut_column
 from fairtest.exceptions import FairTestWarning, InputError, argument
+from fairtest.investigations.error_profiling import ErrorProfiling
 from fairtest.investigations.roles import MOST_STRATA, STRATUM_BINS, names_of, usable_column
 from fairtest.investigations.testing import Testing
 from fairtest.monitoring.candidates import Candidates, items_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.table import Table
     from fairtest.data.variables import Variable
+    from fairtest.investigations.base import Investigation
     from fairtest.types import IntArray
 
 MOST_CANDIDATES = 20_000_000
@@ -105,6 +107,8 @@ class Roles:
     tolerance: float
     source: Mapping[str, Any]
     """Further arguments of the source: kinds, favourable outputs, reference groups."""
+    errors: Mapping[str, Any] = field(default_factory=dict)
+    """Of an error profile: ``ground_truth``, and ``error`` or ``notion``. Empty: the outputs themselves."""
 
 
 def learn(history: Any, roles: Roles) -> Learned:
@@ -127,31 +131,29 @@ def learn(history: Any, roles: Roles) -> Learned:
             f"numbers. Leave it "
             "out, or give the output in a few groups."
         )
-    outputs = set(roles.outputs)
+    outputs = {name for test in tests for name in test.outputs}
+    given = (*tests[0].implied, *roles.explanatory)
     allowed = tuple(frozenset(q.contextual) - outputs for q in questions)
     contextual = sorted(frozenset().union(*allowed), key=list(source.table.columns).index)
     compared = {name for pair in pairs for name in (*pair.protected.columns, *pair.output.columns)}
-    schema = Schema.of(source.table, sorted(compared), (*contextual, *roles.explanatory))
+    schema = Schema.of(source.table, sorted(compared), (*contextual, *given))
     candidates = Candidates([items_of(source.table[name], schema.columns[name].grows) for name in contextual])
     if candidates.number > MOST_CANDIDATES:
         raise InputError(
             f"The {len(contextual)} contextual columns make {candidates.number:,} pairs of conditions, and at most "
             f"{MOST_CANDIDATES:,} can be counted. Name fewer in {argument('contextual')}, or group their values."
         )
-    return Learned(schema, pairs, candidates, allowed, _strata(source, roles.explanatory))
+    return Learned(schema, pairs, candidates, allowed, _strata(source, given))
 
 
-def _investigation(source: DataSource, output: str, roles: Roles) -> Testing:
+def _investigation(source: DataSource, output: str, roles: Roles) -> Investigation:
     others = [name for name in roles.outputs if name != output]
     others += [name for name in roles.aside if name in source.table]
-    return Testing(
-        source,
-        protected=roles.protected,
-        output=output,
-        contextual=roles.contextual,
-        metrics=roles.metrics,
-        exclude=tuple(dict.fromkeys((*roles.exclude, *roles.explanatory, *others))),
-    )
+    exclude = tuple(dict.fromkeys((*roles.exclude, *roles.explanatory, *others)))
+    named: dict[str, Any] = {"contextual": roles.contextual, "metrics": roles.metrics, "exclude": exclude}
+    if roles.errors:
+        return ErrorProfiling(source, roles.protected, output, **roles.errors, **named)
+    return Testing(source, roles.protected, output, **named)
 
 
 def _strata(source: DataSource, names: tuple[str, ...]) -> Strata:

@@ -6,14 +6,14 @@ when somebody looks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtest.monitoring.book import Batch, Book
-from fairtest.monitoring.candidates import rows_in
+from fairtest.monitoring.candidates import rows_in_each
 from fairtest.monitoring.capital import FOUND, LISTED, SCHEMA, Mode, daily_stake, share_capital
 from fairtest.monitoring.claims import Following, levels_above
 from fairtest.monitoring.closing import Alarm, Claimed, Closer
@@ -39,9 +39,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 """So many records are looked at at once: each is in many contexts."""
 WINDOW = 28
-"""The gap that an alarm tells is that of so many days …"""
+"""What is claimed where there are no odds to bet on is read off the last so many days."""
+WINDOWS = (28, 14, 7, 3)
+"""The gap that an alarm tells is that of one of these numbers of days: the one that says most, as all hold together."""
 SHORT_WINDOW = 7
-"""… and that of a claim about a change is that of so many."""
+"""The gap that a claim about a change tells is that of so many days."""
 FOUND_AT_ONCE = 50
 """So many contexts that a search found are followed …"""
 STILL_GOOD = 200
@@ -84,6 +86,10 @@ class Terms:
         The chance of a false alarm, over the life, or the number of them in a year.
     whole_days
         Whether blocks are days: only where groups and outputs do not follow the hour.
+    born, staked_until, alarms_before
+        Where another question of the same monitor was watched before this one: the first day of that, the last day on
+        which capital was staked on it, and how many alarms there were. The days of the capital go on, so that all
+        questions together have one.
     """
 
     name: str = "monitor"
@@ -92,6 +98,9 @@ class Terms:
     tolerance: float = 0.0
     seed: int = 0
     whole_days: bool = False
+    born: int = -1
+    staked_until: int = -1
+    alarms_before: int = 0
 
     @property
     def log_threshold(self) -> float:
@@ -187,8 +196,9 @@ class Life:
     def go_to(self, day: int, hour: int = 0) -> list[Event]:
         """Let time pass: close what is over, and begin the days that have come."""
         events: list[Event] = []
-        if self.start < 0:
-            self.start = self.day = day
+        if self.day < 0:
+            self.start, self.day = (self.terms.born if self.terms.born >= 0 else day), day
+            self.alarms = self.terms.alarms_before
             self._begin_day()
         while self.day < day:
             events += self._close(HOURS)
@@ -197,11 +207,22 @@ class Life:
             self._begin_day()
         return events + self._close(hour if day == self.day else 0)
 
+    def hand_over(self, terms: Terms) -> Terms:
+        """Return the terms of a monitor that takes the place of this one, with what is left of the capital."""
+        staked = max(self.day, self.terms.staked_until)
+        return replace(terms, born=self.start, staked_until=staked, alarms_before=self.alarms)
+
     def follow(self, pair: int, context: Context, origin: str = LISTED) -> None:
         """Follow a context from the next day on: not with records that may have made somebody think of it."""
         known = [c for p, c, _ in self.waiting if p == pair]
         if context not in self.books[pair].contexts and context not in known:
             self.waiting.append((pair, context, origin))
+
+    def follow_listed(self, context: Context) -> None:
+        """Follow a context from the next day on in every pair whose contexts may speak of its columns."""
+        for pair, columns in enumerate(self.allowed):
+            if context.columns <= columns:
+                self.follow(pair, context)
 
     def _count(self, records: Records, part: slice) -> None:
         table = take_rows(records.table, np.arange(part.start, part.stop))
@@ -227,9 +248,10 @@ class Life:
         if not free.size:
             return
         table = take_rows(records.table, rows.astype(np.intp))
-        for row in free:
-            inside = np.flatnonzero(rows_in(book.contexts[row], table))
-            yield np.full(inside.size, row), inside
+        each = rows_in_each((book.contexts[row] for row in free), table)
+        for row, inside in zip(free, each, strict=True):
+            found = np.flatnonzero(inside)
+            yield np.full(found.size, row), found
 
     # What time does
 
@@ -304,16 +326,17 @@ class Life:
         book.unseen[[place[c] for c in others[:STILL_GOOD] if c in place]] = 0
         book.fed[[place[c] for c in others[:FOUND_AT_ONCE] if c in place]] = True
         new = [context for context in others[:FOUND_AT_ONCE] if context not in place]
-        for context in new:
-            self.follow(pair, context, FOUND)
+        waiting = {c for p, c, _ in self.waiting if p == pair}
+        self.waiting += [(pair, context, FOUND) for context in new if context not in waiting]
         gone = ours[(book.unseen[ours] >= FORGOTTEN) & ~book.alarmed[ours]]
         if gone.size:
             book.drop(gone.tolist())
         return new
 
     def _follow_waiting(self) -> None:
+        known = [set(book.contexts) for book in self.books]
         for pair, context, origin in self.waiting:
-            if context not in self.books[pair].contexts:
+            if context not in known[pair]:
                 self._open(pair, [context], origin, [-1])
         self.waiting = []
 
@@ -330,7 +353,7 @@ class Life:
         able = [book.able if self.terms.mode == "lifetime" else book.able | book.alarmed for book in self.books]
         origins = [origin for book in self.books for origin in book.origins]
         depths = np.concatenate([book.depths for book in self.books])
-        amount = daily_stake(self.day - self.start + 1, self.terms.mode)
+        amount = daily_stake(self.day - self.start + 1, self.terms.mode) if self.day > self.terms.staked_until else 0.0
         shares = share_capital(origins, depths, np.concatenate(able).tolist())
         ends = np.cumsum([len(book) for book in self.books])
         for book, part in zip(self.books, np.split(amount * shares, ends[:-1]), strict=True):
@@ -347,7 +370,7 @@ class Life:
         for pair, book in enumerate(self.books):
             closer = Closer(book, self.day, self.terms.log_threshold, seed, self.journal)
             found += [(claim.end, pair, claim) for claim in close(closer)]
-        found.sort(key=lambda each: each[0])
+        found.sort(key=lambda each: (each[0], -getattr(each[2], "stake", 0.0)))  # the largest stake speaks first
         return [event for _, pair, claim in found for event in self._said(pair, claim)]
 
     def _said(self, pair: int, claim: Alarm | Claimed) -> list[Event]:
@@ -395,11 +418,9 @@ class Life:
         book, of, row = self.books[pair], self.pairs[pair], claim.row
         following = book.followings[row]
         cell = of.cells[following.cell]
-        first = self.day - (WINDOW if kind == NEW else SHORT_WINDOW) + 1
         trail = book.trail(row, following.cell, self.day, claim.later)
-        measured = trail.window(first, self.day, self.start, self.terms.alpha) or trail.running(
-            self.day, self.terms.alpha
-        )
+        windows = WINDOWS if kind == NEW else (SHORT_WINDOW,)
+        measured = trail.clearest(windows, self.day, self.start, self.terms.alpha, following.sign)
         return Event(
             kind=kind,
             hypothesis=book.names[row],

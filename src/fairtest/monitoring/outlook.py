@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.exceptions import InputError, argument
 from fairtest.monitoring.capital import share_capital
 from fairtest.monitoring.pairs import Form
-from fairtest.monitoring.plan import days_until_alarm, say_delay
+from fairtest.monitoring.plan import PLANNED, days_until_alarm, say_delay
 from fairtest.monitoring.words import say_size
 
 if TYPE_CHECKING:
@@ -40,14 +40,13 @@ class Outlook:
     hypotheses: float
     group: float
     rate: float
+    points: bool = True
 
     def __str__(self) -> str:
-        return (
-            f"A gap of {say_size(self.gap, points=True)} in {self.share:.3g} of your records".replace(
-                f"{self.share:.3g}", f"{100 * self.share:.3g} %"
-            )
-            + f" would be noticed {say_delay(self.days)}."
-        )
+        size = say_size(self.gap, points=self.points)
+        what = f"A gap of {size}" if self.points else size[0].upper() + size[1:]
+        whom = "all of your records" if self.share == 1 else f"{100 * self.share:.3g} % of your records"
+        return f"{what} in {whom} would be noticed {say_delay(self.days)}."
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class Rates:
     records_a_day: float | None
     group: float
     rate: float
+    points: bool = True
+    """Whether gaps are differences of rates; a correlation counts like one between two halves at a rate of one half."""
 
 
 def rates_of(life: Life, history: Records | None) -> Rates:
@@ -65,7 +66,9 @@ def rates_of(life: Life, history: Records | None) -> Rates:
     census = life.censuses[pair or 0]
     days = len([day for day in census.days if day >= 0])
     a_day = float(census.total[0]) / days if days else None
-    if pair is None or history is None or not history.pairs[pair][2].any():
+    if pair is None:
+        return Rates(a_day, 0.5, 0.5, points=False)
+    if history is None or not history.pairs[pair][2].any():
         return Rates(a_day, 0.5, 0.3)
     protected, output, usable = history.pairs[pair]
     cell = life.pairs[pair].cells[0]
@@ -93,6 +96,15 @@ def _sizes(life: Life, pair: int) -> FloatArray:
     book, total = life.books[pair], life.censuses[pair].total
     records = np.where(book.candidate >= 0, total[np.maximum(book.candidate, 0)], 0)
     return np.asarray(records / max(int(total[0]), 1), dtype=float)
+
+
+def outlooks_of(life: Life, rates: Rates, records_a_day: float | None = None) -> list[str]:
+    """Return in sentences how soon some gaps would be noticed; none where it is not known how many records come."""
+    a_day = records_a_day or rates.records_a_day
+    if not a_day:
+        return []
+    above = [(gap, share) for gap, share in PLANNED if gap > life.terms.tolerance]
+    return [str(outlook_of(life, rates, gap, share, records_a_day=a_day)) for gap, share in above]
 
 
 def outlook_of(
@@ -126,4 +138,4 @@ def outlook_of(
         mode=life.terms.mode,
         **facts,
     )
-    return Outlook(gap, share, days, a_day, many, **facts)
+    return Outlook(gap, share, days, a_day, many, points=rates.points, **facts)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.summaries import Counts
-from fairtest.metrics.choice import find_metric
+from fairtest.metrics.choice import find_metric, reported_metric
+from fairtest.metrics.resampling import RESAMPLING
 from fairtest.monitoring.evalues.scores import groups_against_rest, log_e_groups
 from fairtest.monitoring.evalues.soft_rank import (
     correlation_strengths,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 BETS = 2 * len(SIZES)
 """How many bets a cell has."""
-_BY_TABLE = ("DIFF", "RATIO", "NMI")
-_BY_RANK = ("MEAN", "ETA", "CORR", "RANK")
 _GROUPS = (Kind.BINARY, Kind.CATEGORICAL)
 
 
@@ -87,10 +86,11 @@ class Pair:
     @cached_property
     def form(self) -> Form:
         """How the pair is bet on."""
-        if self.metric not in (*_BY_TABLE, *_BY_RANK):
+        metric = reported_metric(self.metric)
+        if metric.procedure is RESAMPLING:  # it has no test of its own: as good as any is to permute people
             return Form.OWN
         groups = [v.kind in _GROUPS for v in (self.protected, self.output)]
-        if all(groups) or self.metric in _BY_TABLE:
+        if all(groups) or metric.summary is SummaryKind.COUNTS:
             return Form.TABLE
         return Form.SCORES if any(groups) else Form.RANKS
 

@@ -14,6 +14,11 @@ from typing import Any
 from fairtest.exceptions import InputError, the
 from fairtest.monitoring.capital import Mode, daily_stake
 
+PLANNED = ((0.10, 0.05), (0.20, 0.05), (0.10, 1.0))
+"""The gaps, and the shares of the records, of which monitors say how soon they would be noticed."""
+USUAL = 610
+"""How many groups share the capital where nothing is known: the conjunctions of a few columns."""
+
 
 def records_until_alarm(
     gap: float,
@@ -66,6 +71,24 @@ def days_until_alarm(records_a_day: float, share: float, gap: float, **settings:
             f"{records_a_day:g} a day."
         )
     return records_until_alarm(gap, **settings) / (records_a_day * share)
+
+
+def say_usual_delays(tolerance: float = 0.0) -> list[str]:
+    """Return how soon gaps would be noticed among 1,000 records a day and some hundred groups.
+
+    Examples
+    --------
+    >>> say_usual_delays()[0]
+    'If 1,000 records arrive in a day, a gap of 10 points in 5 % of them would be noticed after about 48 days.'
+    """
+    said = []
+    for gap, share in PLANNED:
+        if gap > tolerance:
+            days = days_until_alarm(1000, share, gap, hypotheses=USUAL, tolerance=tolerance)
+            whom = "all of them" if share == 1 else f"{100 * share:.3g} % of them"
+            what = f"a gap of {100 * gap:.0f} points in {whom} would be noticed {say_delay(days)}."
+            said.append(f"If 1,000 records arrive in a day, {what}")
+    return said
 
 
 def say_delay(days: float) -> str:

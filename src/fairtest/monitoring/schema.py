@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtest.data import measures
 from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.description import encode_column
+from fairtest.data.measures import Measure
 from fairtest.data.reading.frames import column_names, library_of, raw_column
 from fairtest.data.selection import row_count
 from fairtest.data.table import Column, Number, Table
@@ -188,7 +190,7 @@ def variable_to_plain(variable: Variable) -> dict[str, Any]:
     return {
         "name": variable.name,
         "kind": variable.kind.value,
-        "parts": [{"column": p.column, "levels": level_to_plain(p.levels)} for p in variable.parts],
+        "parts": [_part_to_plain(part) for part in variable.parts],
         "levels": level_to_plain(variable.levels),
         "combinations": level_to_plain(variable.combinations),
         "lookup": list(variable.lookup),
@@ -204,7 +206,7 @@ def variable_from_plain(stored: Mapping[str, Any]) -> Variable:
     return Variable(
         name=stored["name"],
         kind=Kind(stored["kind"]),
-        parts=tuple(Part(p["column"], level_from_plain(p["levels"])) for p in stored["parts"]),
+        parts=tuple(map(_part_from_plain, stored["parts"])),
         levels=level_from_plain(stored["levels"]),
         combinations=level_from_plain(stored["combinations"]),
         lookup=tuple(stored["lookup"]),
@@ -213,3 +215,26 @@ def variable_from_plain(stored: Mapping[str, Any]) -> Variable:
         scale=stored["scale"],
         number=Number(stored["number"]),
     )
+
+
+def _part_to_plain(part: Part) -> dict[str, Any]:
+    stored: dict[str, Any] = {"column": part.column, "levels": level_to_plain(part.levels)}
+    if part.thresholds is not None:
+        stored["thresholds"] = list(part.thresholds)
+    if part.measure is not None:
+        measure = part.measure
+        function = measure.function.__name__
+        if getattr(measures, function, None) is not measure.function:
+            raise InputError("An error that is a function of your own cannot be stored, and so not be watched.")
+        stand_ins = [None if each is None else level_to_plain(each) for each in measure.stand_ins]
+        stored["measure"] = {"columns": list(measure.columns), "function": function, "stand_ins": stand_ins}
+    return stored
+
+
+def _part_from_plain(stored: Mapping[str, Any]) -> Part:
+    measure, thresholds = stored.get("measure"), stored.get("thresholds")
+    if measure is not None:
+        stand_ins = tuple(None if each is None else level_from_plain(each) for each in measure["stand_ins"])
+        measure = Measure(tuple(measure["columns"]), getattr(measures, measure["function"]), stand_ins)
+    cuts = None if thresholds is None else tuple(thresholds)
+    return Part(stored["column"], level_from_plain(stored["levels"]), cuts, measure)

@@ -83,7 +83,19 @@ def search_windows(
         for found, pair, columns in zip(best, pairs, allowed, strict=True):
             for context, z in search_records(table, pair, columns, days, strata).items():
                 found[context] = max(found.get(context, 0.0), z)
-    return [sorted(found, key=lambda context: (-found[context], str(context))) for found in best]
+    return [_strongest(found) for found in best]
+
+
+def search_table(
+    table: Table, days: int, pairs: Sequence[Pair], allowed: Sequence[frozenset[str]], strata: Strata | None
+) -> list[list[Context]]:
+    """Return, for each pair, the contexts that stand out in some records, those that do so most first."""
+    both = zip(pairs, allowed, strict=True)
+    return [_strongest(search_records(table, pair, columns, days, strata)) for pair, columns in both]
+
+
+def _strongest(found: dict[Context, float]) -> list[Context]:
+    return sorted(found, key=lambda context: (-found[context], str(context)))
 
 
 def search_records(

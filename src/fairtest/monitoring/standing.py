@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairtest.model.context import Context
     from fairtest.monitoring.life import Life
 
-_LARGEST = 700.0
+LARGEST = 700.0
 """The log of the largest stake that is written as a number."""
 
 
@@ -46,7 +46,7 @@ def standings_of(life: Life) -> list[Standing]:
     """Return how all hypotheses stand: first those that alarmed, then the largest stakes, echoes last."""
     found: list[Standing] = []
     for book in life.books:
-        stakes = np.exp(np.minimum(log_totals(book.log_stakes), _LARGEST))
+        stakes = np.exp(np.minimum(log_totals(book.log_stakes), LARGEST))
         arrays = (stakes, book.given, book.alarmed, book.echo_of >= 0)
         facts = zip(book.contexts, *(array.tolist() for array in arrays), strict=True)
         pair = (book.pair.protected.name, book.pair.output.name)

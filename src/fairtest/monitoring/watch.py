@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtest.data.reading.stream import read_times
-from fairtest.exceptions import FairTestWarning, InputError, UsageError, the, unknown_name
+from fairtest.exceptions import InputError, UsageError, argument, the
 from fairtest.investigations.roles import names_of
 from fairtest.model.context import Context
 from fairtest.monitoring.capital import check_mode
+from fairtest.monitoring.checks import check_columns, check_person, check_share, check_slots
 from fairtest.monitoring.intake import UNKNOWN_DAY, Intake
+from fairtest.monitoring.labels import LabelColumns
 from fairtest.monitoring.learning import Learned, Roles, learn, output_names
 from fairtest.monitoring.life import Life, Records, Terms
-from fairtest.monitoring.outlook import Outlook, Rates, outlook_of, rates_of
+from fairtest.monitoring.outlook import Outlook, Rates, outlook_of, outlooks_of, rates_of
 from fairtest.monitoring.people import People
-from fairtest.monitoring.search import Memory, search_records, search_windows
+from fairtest.monitoring.search import Memory, search_table, search_windows
 from fairtest.monitoring.slots import day_of
 from fairtest.monitoring.standing import Standing, standings_of
 from fairtest.monitoring.state import (
@@ -29,17 +31,18 @@ from fairtest.monitoring.state import (
     life_from_plain,
     life_to_plain,
 )
+from fairtest.monitoring.view import follow_over_time, timeline_of, trail_of, view_of
 from fairtest.monitoring.words import explain_method
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from fairtest.monitoring.events import Event
-    from fairtest.monitoring.intervals import Measured, Trail
+    from fairtest.monitoring.intervals import Measured
     from fairtest.monitoring.stakes import Entry
+    from fairtest.monitoring.view import Followed
 
-SLOTS = ("auto", "day")
 _SOURCE = ("categorical", "numeric", "ordered", "favourable", "reference")
 
 
@@ -80,6 +83,13 @@ class Watch:
         Settle all randomness.
     journal
         Is called with all that happens to stakes, to be stored: see :func:`fairtest.monitoring.stakes.replay`.
+    before
+        A watch of the same monitor that this one takes the place of: both together have one capital.
+    ground_truth, error, notion
+        As for :class:`fairtest.ErrorProfiling`: the errors of a prediction are watched, not the prediction. A record
+        arrives with its truth.
+    separator
+        Where the output is a column of labels as text, what is between two labels: each label is watched as an output.
     categorical, numeric, ordered, favourable, reference
         As for :class:`fairtest.DataSource`.
 
@@ -120,19 +130,26 @@ class Watch:
         name: str = "monitor",
         seed: int = 0,
         journal: Callable[[Entry], None] | None = None,
+        before: Watch | None = None,
+        ground_truth: str | None = None,
+        error: str | None = None,
+        notion: str | None = None,
+        separator: str | None = None,
         categorical: Sequence[str] = (),
         numeric: Sequence[str] = (),
         ordered: Mapping[str, Sequence[Any]] | None = None,
         favourable: Mapping[str, Any] | None = None,
         reference: Mapping[str, Any] | None = None,
     ) -> None:
-        _check_share("alpha", alpha)
-        if tolerance != 0:
-            _check_share("tolerance", tolerance)
-        if slots not in SLOTS:
-            raise InputError(f"{the('slots')} must be {' or '.join(map(repr, SLOTS))}. Got {slots!r} instead.")
-        self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, slots == "day")
-        self._person, self._time = _check_person(person), time
+        check_share("alpha", alpha)
+        check_share("tolerance", tolerance or 0.5)  # none at all is fine
+        self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, check_slots(slots))
+        if before is not None:
+            self._terms = before._life.hand_over(self._terms)
+        self._person, self._time = check_person(person), time
+        profiled = {"ground_truth": ground_truth, "error": error, "notion": notion}
+        if ground_truth is None and (error is not None or notion is not None):
+            raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
         kinds = (categorical, numeric, ordered, favourable, reference)
         self._roles: Roles | None = Roles(
             protected=protected,
@@ -144,9 +161,12 @@ class Watch:
             metrics=metrics,
             tolerance=float(tolerance),
             source={name: given for name, given in zip(_SOURCE, kinds, strict=True) if given},
+            errors={name: given for name, given in profiled.items() if given is not None},
         )
         self._search, self._journal = bool(search), journal
         self._follow = list(follow)
+        self._separator = separator
+        self._labels: LabelColumns | None = None
         self._intake: Intake | None = None
         self._living: Life | None = None
         self._rates: Rates | None = None
@@ -175,7 +195,7 @@ class Watch:
         if self._intake is None:
             self._learn(frame)
             return []
-        records = self._intake.read(frame, at)
+        records = self._intake.read(self._expand(frame), at)
         if records is None:
             return []
         self._begin(int(records.day[0]))
@@ -196,28 +216,24 @@ class Watch:
         if self._intake is None:
             self._follow.append(context)
             return
-        allowed = self._intake.learned.allowed
-        for column in context.columns:
-            if not any(column in columns for columns in allowed):
-                raise unknown_name("contextual column", column, sorted(frozenset().union(*allowed)))
-        for pair, columns in enumerate(allowed):
-            if context.columns <= columns:
-                self._life.follow(pair, context)
+        check_columns(context, self._intake.learned.allowed)
+        self._life.follow_listed(context)
+
+    def follow_if_possible(self, context: Context) -> None:
+        """Follow a context, unless it speaks of a column that contexts may not speak of here."""
+        with suppress(InputError):
+            self.follow(context)
 
     def search(self, frame: Any) -> list[Context]:
         """Search earlier records for contexts, follow the best of them from the next day on, and return these.
 
         For whoever keeps the records elsewhere: with ``search=True``, a watch does so by itself after each day.
         """
-        learned, life = self._learned, self._life
-        table, _ = learned.schema.read(frame)
+        learned = self._learned
+        table, _ = learned.schema.read(self._expand(frame))
         days = 1 if self._time is None else int(np.unique(day_of(read_times(frame, self._time))).size)
-        chosen: list[Context] = []
-        for pair, (of, columns) in enumerate(zip(learned.pairs, learned.allowed, strict=True)):
-            found = search_records(table, of, columns, days, learned.strata)
-            best = sorted(found, key=lambda context, z=found: (-z[context], str(context)))  # type: ignore[misc]
-            chosen += life.follow_found(pair, best)
-        return chosen
+        found = search_table(table, days, learned.pairs, learned.allowed, learned.strata)
+        return [context for pair, best in enumerate(found) for context in self._life.follow_found(pair, best)]
 
     # What is known
 
@@ -240,7 +256,7 @@ class Watch:
         pair, cell
             Which pair and which comparison, where there are several: see :attr:`comparisons`.
         """
-        trail = self._trail(context, pair, cell)
+        trail = trail_of(self._life, context, pair, cell)
         life = self._life
         if days is None:
             return trail.running(life.day, self._terms.alpha)
@@ -250,13 +266,7 @@ class Watch:
         self, context: Context | None = None, *, days: int | None = None, pair: int = 0, cell: int = 0
     ) -> list[Measured]:
         """Return what :meth:`measure` would have returned after each day, to be drawn; with ``days``, by window."""
-        trail, life = self._trail(context, pair, cell), self._life
-        if days is None:
-            drawn = [trail.running(day, self._terms.alpha) for day in trail.days]
-        else:
-            firsts = range(life.start, life.day - days + 2, days)
-            drawn = [trail.window(day, day + days - 1, life.start, self._terms.alpha) for day in firsts]
-        return [measured for measured in drawn if measured is not None]
+        return timeline_of(self._life, trail_of(self._life, context, pair, cell), days)
 
     @property
     def comparisons(self) -> list[list[str]]:
@@ -296,11 +306,41 @@ class Watch:
 
     # What lasts
 
-    def state(self) -> dict[str, Any]:
+    def view(self) -> dict[str, Any]:
+        """Return what there is to show of the watch, as plain data for JSON: see :mod:`fairtest.monitoring.view`."""
+        return {**view_of(self._life), "explain": self.explain(), "outlook": self.outlooks()}
+
+    def outlooks(self, records_a_day: float | None = None) -> list[str]:
+        """Return in sentences how soon some gaps would be noticed; none if it is not known how many records come."""
+        assert self._rates is not None
+        return outlooks_of(self._life, self._rates, records_a_day)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the first day has begun: before it there is nothing to show."""
+        return self._living is not None and self._living.day >= 0
+
+    def followed(self, names: Collection[str] = (), contexts: Collection[Context] = ()) -> list[Followed]:
+        """Return what is drawn over time: what alarmed or was listed, and these hypotheses and contexts."""
+        return follow_over_time(self._life, names, contexts)
+
+    def take_new_people(self) -> list[bytes]:
+        """Return, for each pair, the hashes of people whose record was used since this was last called.
+
+        For whoever stores them apart from the state, to which they are added here and there only.
+        """
+        return [people.take_newest() for people in self._known.people]
+
+    def state(self, *, people: bool = True) -> dict[str, Any]:
         """Return all that must be kept to go on later, as plain data for JSON.
 
         There are counts of open blocks in it, and hashes of people; for outputs that are numbers, also the values of
         records in open blocks. The records themselves are not.
+
+        Parameters
+        ----------
+        people
+            Whether the hashes of people are in it; they need not be where :meth:`take_new_people` gives them.
         """
         intake, life = self._known, self._life
         assert self._rates is not None
@@ -310,15 +350,21 @@ class Watch:
             "life": life_to_plain(life),
             "person": intake.person,
             "time": intake.time,
-            "people": [people.to_plain() for people in intake.people],
+            "people": [each.to_plain() for each in intake.people] if people else [],
             "clock": intake.clock,
             "search": self._search,
+            "labels": None if self._labels is None else self._labels.to_plain(),
             "rates": vars(self._rates),
         }
 
     @classmethod
     def restore(
-        cls, state: Mapping[str, Any], *, history: Any = None, journal: Callable[[Entry], None] | None = None
+        cls,
+        state: Mapping[str, Any],
+        *,
+        history: Any = None,
+        journal: Callable[[Entry], None] | None = None,
+        people: Sequence[bytes] | None = None,
     ) -> Watch:
         """Return the watch that a state was taken of.
 
@@ -326,20 +372,24 @@ class Watch:
         ----------
         history
             The records of the last weeks, for the daily search: a state does not hold them.
+        people
+            The hashes of people for each pair, where they are not in the state.
         """
         check_version(state)
         watch = cls.__new__(cls)
         learned = learned_from_plain(state["learned"])
-        people = [People.from_plain(stored) for stored in state["people"]]
-        watch._intake = Intake(learned, state["person"], state["time"], people, state["clock"])
+        stored = [People.from_plain(each) for each in state["people"]]
+        known = stored if people is None else [People.from_bytes(each) for each in people]
+        watch._intake = Intake(learned, state["person"], state["time"], known, state["clock"])
         watch._person, watch._time, watch._search = state["person"], state["time"], state["search"]
         watch._rates, watch._journal, watch._follow = Rates(**state["rates"]), journal, []
-        watch._roles = watch._earlier = None
+        watch._roles = watch._earlier = watch._separator = None
+        watch._labels = LabelColumns(**state["labels"]) if state.get("labels") else None
         watch._living = life_from_plain(state["life"], learned)
         watch._terms = watch._living.terms
         watch._equip()
         if history is not None:
-            watch._intake.recall(history)
+            watch._intake.recall(watch._expand(history))
         return watch
 
     # How it is done
@@ -364,6 +414,11 @@ class Watch:
 
     def _learn(self, history: Any) -> None:
         assert self._roles is not None
+        if self._separator is not None:
+            self._labels = LabelColumns.learn(history, self._roles.outputs, self._separator)
+            exclude = (*self._roles.exclude, self._labels.name)
+            self._roles = replace(self._roles, outputs=self._labels.outputs, exclude=exclude)
+            history = self._expand(history)
         learned = learn(history, self._roles)
         self._intake = Intake(learned, self._person, self._time)
         self._living = Life(self._terms, learned.pairs, learned.candidates, learned.schema, learned.allowed)
@@ -375,6 +430,9 @@ class Watch:
         for context in self._follow:
             self.follow(context)
         self._follow = []
+
+    def _expand(self, frame: Any) -> Any:
+        return frame if self._labels is None else self._labels.expand(frame)
 
     def _equip(self) -> None:
         """Give the life what is no part of its state."""
@@ -388,39 +446,5 @@ class Watch:
     def _begin(self, day: int) -> None:
         """Count earlier records that have no time as those of the day before the first."""
         earlier, self._earlier = self._earlier, None
-        if earlier is not None and self._life.start < 0 and earlier.day[0] == UNKNOWN_DAY:
+        if earlier is not None and self._life.day < 0 and earlier.day[0] == UNKNOWN_DAY:
             self._life.remember(replace(earlier, day=np.full(len(earlier), day - 1)))
-
-    def _trail(self, context: Context | None, pair: int, cell: int) -> Trail:
-        life = self._life
-        if not 0 <= pair < len(life.books) or not 0 <= cell < len(life.pairs[pair].cells):
-            raise InputError(f"There is no pair {pair} with a cell {cell}; watch.comparisons lists them.")
-        book, wanted = life.books[pair], context or Context()
-        if wanted not in book.contexts:
-            raise InputError(f"The context {str(wanted)!r} is not followed. Call watch.follow(context) first.")
-        return book.trail(book.contexts.index(wanted), cell, life.day)
-
-
-def _check_share(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(f"{the(name)} must be a number between 0 and 1, both excluded. Got {value!r} instead.")
-
-
-def _check_person(person: Any) -> str | None:
-    """Return the person column; warn if none is named."""
-    if person is None:
-        warnings.warn(
-            "No 'person' column is named, so people who come back count as new ones, and false alarms may be "
-            "more frequent "
-            "than promised: with 7 records of a person in a year, 11 to 31 % instead of 5 %. Name it "
-            "(person='column'), or "
-            "say that nobody comes twice (person=False).",
-            FairTestWarning,
-            stacklevel=3,
-        )
-        return None
-    if person is False:
-        return None
-    if not isinstance(person, str):
-        raise InputError(f"{the('person')} must be the name of a column, or False. Got {person!r} instead.")
-    return person

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from fairtest.monitoring.slots import date_of
 
 if TYPE_CHECKING:
+    from fairtest.model.context import Context
     from fairtest.monitoring.capital import Mode
     from fairtest.monitoring.events import Event
     from fairtest.monitoring.intervals import Measured
+    from fairtest.monitoring.view import Followed
 
 
 def say_date(day: int) -> str:
@@ -41,9 +43,9 @@ def say_size(gap: float, points: bool) -> str:
 def say_interval(measured: Measured, sign: int, points: bool) -> str:
     """Return an interval that is valid on any day, in the direction of the bias."""
     low, high = sorted((sign * measured.low, sign * measured.high))
-    if points:
-        return f"{100 * low:.0f} to {100 * high:.0f}".replace("-", "−")
-    return f"{low:.2f} to {high:.2f}".replace("-", "−")
+    scale, digits = (100, 0) if points else (1, 2)
+    ends = (round(scale * bound, digits) + 0.0 for bound in (low, high))  # no −0
+    return " to ".join(f"{end:.{digits}f}" for end in ends).replace("-", "−")
 
 
 def say_gap(measured: Measured | None, sign: int, points: bool) -> str:
@@ -58,12 +60,44 @@ def say_gap(measured: Measured | None, sign: int, points: bool) -> str:
     )
 
 
+def say_where(context: Context) -> str:
+    """Return the lead of a sentence about a context."""
+    return "Among all records" if not len(context) else f"Where {context}"
+
+
+def say_association(event: Event) -> str:
+    """Return what was found, in one sentence: where, who, and in which direction."""
+    return f"{say_where(event.context)}, {_comparison(event)}."
+
+
+def say_followed(followed: Followed) -> str:
+    """Return the gap in a context as it stands: with an interval that may be read on any day, where there is one."""
+    if followed.gap is None:
+        return "Nothing could be compared so far."
+    now = followed.now
+    if now is None:
+        after = "An interval that may be read on any day is there after the first week."
+        return f"The gap is {_sized(followed.gap, followed.points)} over {followed.records:,} records. {after}"
+    ends = " to ".join(_number(bound, followed.points) for bound in sorted((now.low, now.high)))
+    since = f"over the {now.records:,} records since {say_date(now.since)}"
+    return f"The gap is {_sized(now.gap, followed.points)} {since}; the interval {ends} may be read on any day."
+
+
+def _sized(gap: float, points: bool) -> str:
+    return f"{_number(gap, points)} points" if points else f"a correlation of {_number(gap, points)}"
+
+
+def _number(value: float, points: bool) -> str:
+    text = f"{100 * value:+.1f}" if points else f"{value:+.2f}"
+    return text.replace("-", "−")
+
+
 def say_claim(event: Event) -> str:
     """Return one sentence for a claim, and one for the gap.
 
     The sentence names no cause: an alarm is about an association.
     """
-    where = "Among all records" if not len(event.context) else f"Where {event.context}"
+    where = say_where(event.context)
     what = _comparison(event)
     gap = say_gap(event.measured, event.sign, event.points)
     if event.kind == "new":

@@ -12,7 +12,7 @@ from fairtest.exceptions import in_question
 from fairtest.inference.asked import Asked, by_output
 from fairtest.inference.describe import Describer
 from fairtest.inference.family import TestSettings
-from fairtest.inference.multiplicity.corrections import corrections
+from fairtest.inference.multiplicity.corrections import FALSE_DISCOVERY, corrections
 from fairtest.inference.populations import STRATA_SHARE
 from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     from fairtest.progress import Progress
     from fairtest.types import BoolArray
 
+RARE = 0.1
+"""A group of people, or an output, that a smaller share of a context has is rare there."""
 GROUP_SIZES = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 """Round numbers of people, to say what could have been seen in a context of a usual size."""
 
 
-def put(
+def pose_question(
     source: DataSource,
     question: Question,
     found: Found,
@@ -90,6 +92,7 @@ def put(
         rare=found.rare,
         named=named,
         finer=finer,
+        neighbourhood=question.neighbourhood(source),
     )
 
 
@@ -116,7 +119,7 @@ def population_set(source: DataSource, asked: Asked, number: int) -> int | None:
     Everybody of the training set and this one if the question was named before anything was shown of them, else this
     set. None for labels: which of them are tested over everybody, training decides.
     """
-    if asked.question.labels is not None:
+    if not asked.question.population_first:
         return None
     return source.holdout.with_training(number) if asked.named else number
 
@@ -160,8 +163,8 @@ def label_results(
 
 
 def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
-    """Return what labels are ordered by: certain ones first, by the bound of the single interval nearest to none."""
-    low, high = finding.interval_single or (np.nan, np.nan)
+    """Return what labels are ordered by: certain ones first, by the bound of their interval nearest to none."""
+    low, high = finding.interval_single or finding.interval or (np.nan, np.nan)
     bound = float(nearest_bound(np.array([low]), np.array([high]), asked.question.metric.strength)[0])
     p = 1.0 if finding.p_value is None else finding.p_value
     return (not finding.significant, -round(np.nan_to_num(bound), 12), p, -finding.size, finding.output)
@@ -169,7 +172,7 @@ def _by_strength(asked: Asked, finding: Finding) -> tuple[Any, ...]:
 
 def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSettings:
     """Return how a set is tested."""
-    train, test = source.holdout.sizes[0], source.holdout.sizes[run.number]
+    test = source.holdout.sizes[run.number]
     return TestSettings(
         number=run.number,
         level=run.level,
@@ -177,10 +180,16 @@ def make_settings(source: DataSource, run: TestingRun, min_size: int) -> TestSet
         stratum_people=min_size * test / source.n_people,
         seed=source.seed,
         population_share=0.0 if source.reuse or run.plan.preset == "paper" else run.plan.population_share,
-        train_share=train / (train + test) if source.split else 0.0,
+        train_share=train_share(source, run.number),
         resampling=run.plan.method == "resampling",
         design=source.design,
     )
+
+
+def train_share(source: DataSource, number: int) -> float:
+    """Return the training set's share of the people of training and a test set; 0 without a training set."""
+    train, test = source.holdout.sizes[0], source.holdout.sizes[number]
+    return train / (train + test) if source.split else 0.0
 
 
 def attribute_result(
@@ -195,7 +204,7 @@ def attribute_result(
     progress(0.0)
     shown = choose_shown(source, validated, significant, run)
     population, *findings = describer.findings([0, *shown.leading], progress_of_step(progress, 1, 2))
-    missing, outside = left_out(engine, run.number, asked)
+    missing, outside = count_left_out(engine, run.number, asked)
     return AttributeResult(
         tested=validated.tested,
         untestable=int(np.isnan(estimates.p_raw).sum()),
@@ -203,21 +212,8 @@ def attribute_result(
         significant_strata=_significant_strata(validated, run.level),
         left_out=missing,
         outside=outside,
-        population=_judged(population, run),
-        findings=tuple(
-            _judged(
-                replace(
-                    finding,
-                    folded=len(group) - 1,
-                    inside=None if around is None else asked.contexts[around],
-                    confirmed=confirmed,
-                ),
-                run,
-            )
-            for finding, group, around, confirmed in zip(
-                findings, shown.groups, shown.inside, shown.confirmed or ((),) * len(shown.groups), strict=True
-            )
-        ),
+        population=_add_verdict(population, run),
+        findings=tuple(_arrange_findings(findings, shown, asked, run)),
         detectable=_detectable(validated, run.level),
         detectable_inside=_detectable_inside(validated, run),
         named=asked.population_set is not None and asked.population_set != run.number,
@@ -226,6 +222,21 @@ def attribute_result(
         errors=() if source.design else group_errors(engine, asked, run.number),
         others=others_of(engine, run.number, describer, validated, {0, *shown.leading}),
     )
+
+
+def _arrange_findings(findings: Sequence[Finding], shown: Shown, asked: Asked, run: TestingRun) -> Iterator[Finding]:
+    """Yield the contexts shown, each with its place among the others and what it says about the tolerance.
+
+    Groups that were chosen among many overstate their effects a little. Where the correction allows some of them to be
+    flukes, or where so few people have an output or are of a group that only large effects are found, that is too much
+    for an interval that knows nothing of the choice: only the simultaneous one is kept.
+    """
+    lenient = corrections[run.correction].controls is FALSE_DISCOVERY
+    sure = shown.confirmed or ((),) * len(shown.groups)
+    for finding, group, around, confirmed in zip(findings, shown.groups, shown.inside, sure, strict=True):
+        inside = None if around is None else asked.contexts[around]
+        placed = _add_verdict(replace(finding, folded=len(group) - 1, inside=inside, confirmed=confirmed), run)
+        yield replace(placed, interval_single=None) if lenient or finding.table.rarest < RARE else placed
 
 
 def _elsewhere(validated: Validated, sums: NDArray[Any], run: TestingRun) -> Elsewhere | None:
@@ -255,17 +266,17 @@ def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 
-def left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
+def count_left_out(engine: Engine, number: int, asked: Asked) -> tuple[int, int]:
     """Return how many people of the test set have a value missing, and how many others the question is not about."""
-    together = engine.left_out(number, asked.target)
+    together = engine.count_left_out(number, asked.target)
     if asked.question.everyone is None:
         return together, 0
     anybody = Target(asked.question.protected, asked.question.everyone, asked.question.strata, SummaryKind.ROWS)
-    missing = engine.left_out(number, anybody)
+    missing = engine.count_left_out(number, anybody)
     return missing, together - missing
 
 
-def _judged(finding: Finding, run: TestingRun) -> Finding:
+def _add_verdict(finding: Finding, run: TestingRun) -> Finding:
     """Return a finding with what it says about the tolerance."""
     if run.plan.tolerance is None or finding.effect is None or finding.interval is None:
         return finding
@@ -326,16 +337,16 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
     engine = engine_of(source)
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
-    paper = run.plan.preset == "paper"
-    if not paper and metric.evidence is not None:
+    paper, strength = run.plan.preset == "paper", Strength(metric, "bound")
+    if not paper and strength.compares:
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
-        known = [0, *(np.flatnonzero(significant[1:]) + 1)]
         summary = validated.summary
         same = target is asked.target and source.design is None  # else the sums are those of effective people
-        counted = summary.counts[known] if isinstance(summary, Counts) and same else None
-        comparison = Comparison(engine, run.number, target, Strength(metric, "bound"), validated, significant, counted)
+        counted = summary.counts if isinstance(summary, Counts) and same else None
+        share = train_share(source, run.number)
+        comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, share)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
         shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))

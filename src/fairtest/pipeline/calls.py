@@ -7,7 +7,7 @@ was found for it last (:func:`_remember`), so that ``test([a])`` goes on where `
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fairtest.data.source import DataSource
 from fairtest.exceptions import FairTestWarning, InputError
@@ -176,11 +176,18 @@ def audit(
     ``seed``, ``favourable``, …).
 
     Predictions, truths and groups that lie side by side as arrays, Series or frames are taken too:
-    ``audit(y_true=y, y_pred=p, sensitive_features=X["sex"])``, with the features as ``data`` to search for contexts.
+    ``audit(y_true=y, y_pred=p, sensitive_features=X["sex"])``, with the features as ``data`` to search for contexts,
+    ``control_features`` to compare people who are alike in them, and ``sample_weight``.
     """
-    if y_true is not None or y_pred is not None or sensitive_features is not None:
-        from fairtest.pipeline.habits import audit_arrays, check_habit  # which calls this function
+    from fairtest.pipeline.habits import (  # they call this function
+        as_name,
+        audit_arrays,
+        check_habit,
+        translate_options,
+    )
 
+    options = cast("AuditOptions", translate_options(options))
+    if y_true is not None or y_pred is not None or sensitive_features is not None:
         check_habit(y_pred, sensitive_features, (protected, output))
         arrays = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": sensitive_features}
         return audit_arrays(data, **arrays, preset=preset, out_dir=out_dir, progress=progress, **options)
@@ -189,7 +196,7 @@ def audit(
             "audit() needs data and the names of columns, audit(frame, protected='sex', output='hired'), or arrays: "
             "audit(y_true=y, y_pred=p, sensitive_features=groups)."
         )
-    output = plain_name(output)
+    protected, output = as_name(protected, data), plain_name(as_name(output, data))
     if isinstance(output, str):
         options = favourable_of_output(options, output)
     kinds = (Testing, ErrorProfiling, Discovery)

@@ -90,7 +90,7 @@ def check_tolerance(batch: Sequence[Investigation], tolerance: float | None) -> 
 
 
 def note_counted_in_full(investigation: Investigation, correction: str) -> tuple[str, ...]:
-    """Return a word about metrics of whose hypotheses nobody knows how they depend on others."""
+    """Return a note about metrics for which it is not known how hypotheses depend on each other."""
     own = dict.fromkeys(
         q.metric.name for q in investigation.questions if not q.metric.is_joint(conditional=q.strata is not None)
     )
@@ -104,7 +104,7 @@ def note_counted_in_full(investigation: Investigation, correction: str) -> tuple
 
 
 def note_unused_choices(investigation: Investigation) -> tuple[str, ...]:
-    """Return a word about what the user chose of the columns asked about, and what has no effect there."""
+    """Return notes about declarations of the user (a favourable value, a reference) that have no effect here."""
     source, notes = investigation.source, []
     for question in investigation.questions:
         name, metric = question.protected.name, question.metric.name

@@ -11,15 +11,54 @@ from fairtest.exceptions import InputError
 from fairtest.pipeline.calls import audit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairtest.model.report import Report
 
-PREDICTED, TRUTH = "y_pred", "y_true"
+PREDICTED, TRUTH, WEIGHT = "y_pred", "y_true", "sample_weight"
+SAME = {"favorable": "favourable", "random_state": "seed", "sep": "delimiter", "na_values": "missing"}
+"""Options as other libraries call them."""
+OTHERWISE = {
+    "privileged_groups": "reference={'sex': 'Male'} names the group that others are compared with",
+    "unprivileged_groups": "every other group is compared with reference={'sex': 'Male'}",
+    "features": "contextual=['age', 'job'] names the columns that groups may be made of",
+    "pos_label": "event='yes' names the value that is spoken of, favourable='yes' one that is good for people",
+    "target": "output='hired' names the column that is audited",
+}
+"""What stands for options of other libraries that are not the same under another name."""
+
+
+def translate_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options under the names they have here; raises with the right one where that is another thing.
+
+    Examples
+    --------
+    >>> translate_options({"random_state": 3, "conf": 0.9})
+    {'seed': 3, 'conf': 0.9}
+    """
+    for name in options:
+        if name in OTHERWISE:
+            raise TypeError(f"There is no option of audit() {name!r}: {OTHERWISE[name]}.")
+        if name in SAME and SAME[name] in options:
+            raise TypeError(f"{name!r} and {SAME[name]!r} are the same option of audit(). Give one of them.")
+    return {SAME.get(name, name): value for name, value in options.items()}
+
+
+def as_name(value: Any, data: Any) -> Any:
+    """Return the name of a column where the column itself was given, as ``audit(df, df.sex, df.hired)`` does."""
+    name = getattr(value, "name", None)
+    return str(name) if name is not None and hasattr(value, "dtype") and name in getattr(data, "columns", ()) else value
 
 
 def audit_arrays(
-    features: Any = None, *, y_pred: Any, y_true: Any = None, sensitive_features: Any, **options: Any
+    features: Any = None,
+    *,
+    y_pred: Any,
+    y_true: Any = None,
+    sensitive_features: Any,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    **options: Any,
 ) -> Report:
     """Audit predictions that lie beside the truth and the groups, as arrays, Series, lists or frames.
 
@@ -31,6 +70,10 @@ def audit_arrays(
         What was predicted, and what turned out to be true. Without a truth it is asked whether predictions differ.
     sensitive_features
         The protected attributes: one or several columns.
+    control_features
+        Explanatory attributes: people are compared who are alike in them.
+    sample_weight
+        What each row counts for, as survey weights do.
     options
         All options of :func:`fairtest.audit`.
 
@@ -41,6 +84,11 @@ def audit_arrays(
     >>> {group.group: group.rates["accuracy"].share for group in report.attributes[0].errors}
     {'f': 1.0, 'm': 0.0}
     """
+    if any(callable(metric) for metric in dict(options.get("metrics") or {}).values()):
+        raise InputError(
+            "metrics= names a metric of FairTest for a protected attribute, such as {'sex': 'RATIO'}. Selection rate, "
+            "accuracy, FPR, FNR and PPV by group are in every report on predictions: leave metrics out."
+        )
     groups = named_columns(sensitive_features, "sensitive_features", "sensitive_feature")
     parts = {
         "the features": {} if features is None else named_columns(features, "the features", "x"),
@@ -50,6 +98,12 @@ def audit_arrays(
     if y_true is not None:
         parts[TRUTH] = {TRUTH: _one_column(y_true, TRUTH)}
         options = {"ground_truth": TRUTH, **options}
+    if control_features is not None:
+        parts["control_features"] = named_columns(control_features, "control_features", "control_feature")
+        options = {"explanatory": list(parts["control_features"]), **options}
+    if sample_weight is not None:
+        parts[WEIGHT] = {WEIGHT: _one_column(sample_weight, WEIGHT)}
+        options = {"weights": WEIGHT, **options}
     if not set(parts["the features"]) - set(groups):
         options = {"contextual": [], **options}
     return audit(join_columns(parts), list(groups), PREDICTED, **options)
@@ -67,8 +121,9 @@ def audit_model(
     model: Any,
     X: Any,  # noqa: N803 - what everybody calls it
     y: Any,
-    protected: Any,
+    protected: Any = None,
     *,
+    sensitive_features: Any = None,
     cv: Any = 5,
     probabilities: bool = False,
     seed: int = 0,
@@ -87,6 +142,8 @@ def audit_model(
         Features and truth. The columns of a frame of features are contexts.
     protected
         Names of columns of ``X``, or the groups as an array, a Series or a frame.
+    sensitive_features
+        The same as ``protected``, as fairlearn calls it.
     cv
         How many parts, or a splitter of scikit-learn; ``"prefit"`` takes the predictions of a fitted model as they are,
         for people who were not used to fit it.
@@ -95,6 +152,9 @@ def audit_model(
     options
         All options of :func:`fairtest.audit`.
     """
+    protected = sensitive_features if protected is None else protected
+    if protected is None:
+        raise InputError("audit_model() needs the groups: protected='sex', or sensitive_features=groups.")
     predicted = _predict(model, X, y, cv, seed, probabilities=probabilities)
     columns = named_columns(X, "X", "x")
     asked = [protected] if isinstance(protected, str) else protected

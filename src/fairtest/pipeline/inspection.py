@@ -10,7 +10,7 @@ import numpy as np
 from fairtest.data.design import read_design, repeat_rows
 from fairtest.data.reading.readers import read_table
 from fairtest.data.sizes import as_bytes
-from fairtest.data.source import MEMORY, DataSource
+from fairtest.data.source import AUTO, MEMORY, DataSource, choose_engine
 from fairtest.data.streaming.streaming import stream_table
 from fairtest.investigations.roles import choose_event, names_of
 from fairtest.investigations.suggested import PREDICTED, Suggestion, suggested_roles
@@ -55,7 +55,7 @@ def inspect(
     'fairtest test DATA -p sex -o hired --event hired=1'
     """
     said = _said_of_rows(data, how)
-    table = data.table if isinstance(data, DataSource) else _read(data, **how)
+    table = data.table if isinstance(data, DataSource) else _read_columns(data, **how)
     people = _count_people(table, {role: column for column, role in said.items()})
     roles = _roles(table, names_of("protected", protected), names_of("output", output))
     roles |= {column: Suggestion("left out", f"says what rows are: {role}") for column, role in said.items()}
@@ -65,7 +65,7 @@ def inspect(
     named = {role: [n for n, s in roles.items() if s.role == role] for role in ("protected", "output", "truth")}
     crossed = [n for n in names_of("protected", protected) if n not in table and "*" in n]
     named["protected"] = [*named["protected"], *crossed] if crossed else named["protected"]
-    columns = tuple(_inspected(column, roles[column.name]) for column in table.columns.values())
+    columns = tuple(_inspect_column(column, roles[column.name]) for column in table.columns.values())
     path = data if isinstance(data, str) else "DATA"
     return Inspection(
         table.name,
@@ -96,13 +96,13 @@ def _count_people(table: Table, said: Mapping[str, str]) -> int:
     return table.n_rows if design is None else design.n_people
 
 
-def _read(data: Any, engine: str = "memory", memory: str | int = MEMORY, **how: Any) -> Table:
+def _read_columns(data: Any, engine: str = AUTO, memory: str | int | None = None, **how: Any) -> Table:
     """Return the columns of data; those of files larger than memory are described, and stay where they are."""
+    if engine == AUTO:
+        engine = choose_engine(data, memory)
     if engine != "disk":
         return read_table(data, **how)
-    text = ("delimiter", "encoding", "decimal")
-    reading = {name: value for name, value in how.items() if name not in text}
-    return stream_table(data, memory=as_bytes(memory), store=False, **reading)
+    return stream_table(data, memory=as_bytes(MEMORY if memory is None else memory), store=False, **how)
 
 
 def _roles(table: Table, protected: tuple[str, ...], output: tuple[str, ...]) -> dict[str, Suggestion]:
@@ -129,7 +129,7 @@ def _suspicions(table: Table, roles: Mapping[str, Suggestion], declared: Declare
     return Suspicions(table, Roles(named["protected"], given, frozenset(), compared), declared)
 
 
-def _inspected(column: Column, suggestion: Suggestion) -> InspectedColumn:
+def _inspect_column(column: Column, suggestion: Suggestion) -> InspectedColumn:
     if column.sets is not None:
         distinct = len(column.sets.items)
     elif column.values is not None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairtest.data.source import DataSource, SourceOptions
+from fairtest.data.source import DataSource
+from fairtest.data.source_options import SourceOptions
 from fairtest.exceptions import InputError, argument, the
 from fairtest.investigations.discovery import Discovery
 from fairtest.investigations.error_profiling import ErrorProfiling
@@ -59,14 +60,14 @@ def takes_options(*owners: type) -> Callable[[Function], Function]:
                     parameters.setdefault(name, parameter.replace(kind=parameter.KEYWORD_ONLY, default=default))
         # a signature that says what is taken serves help(), notebooks and the documentation
         vars(function)["__signature__"] = signature.replace(parameters=list(parameters.values()))
-        words = [_documented(owner) for owner in owners if issubclass(owner, Plan)]
+        words = [_document_fields(owner) for owner in owners if issubclass(owner, Plan)]
         function.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("{options}", "\n".join(words))
         return function
 
     return give
 
 
-def _documented(plan: type[Plan]) -> str:
+def _document_fields(plan: type[Plan]) -> str:
     """Return what a plan says of its fields, as the documentation of parameters."""
     return "\n".join(f"{option.name}\n{indent(fill(option.details, 100), '    ')}" for option in plan.options())
 

@@ -12,7 +12,7 @@ from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.power import critical_p, detectable_signed, detectable_unsigned, expected_p
 from fairtest.inference.validate import measure
 from fairtest.model.plans import TestingPlan, TestingRun
-from fairtest.pipeline.answers import make_settings, put
+from fairtest.pipeline.answers import make_settings, pose_question
 from fairtest.pipeline.choices import choose_correction
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.folding import fold
@@ -128,7 +128,7 @@ def prospects(
     for (question, all_found), start in zip(pairs, starts, strict=True):
         groups = _strongest(source, all_found, most)
         at = np.array([group[0] for group in groups], dtype=np.int64)
-        some = put(source, question, all_found.take(at))
+        some = pose_question(source, question, all_found.take(at))
         measured = measure(engine_of(source), [some], settings)[0]
         allowed = levels.critical(chosen, expected, prior, start + at, at)
         sizes = _detectable(measured, allowed, settings)
@@ -138,9 +138,9 @@ def prospects(
                 context,
                 _label(question, all_found, group[0]),
                 int(n),
-                _known(effect),
+                _finite(effect),
                 float(z),
-                _known(size),
+                _finite(size),
                 len(group) - 1,
             )
             for context, n, effect, z, size, group in zip(
@@ -182,7 +182,7 @@ class Levels:
     @classmethod
     def of(cls, investigation: Investigation, settings: TestSettings) -> Levels:
         """Return the levels for the questions of an investigation; labels have no population of their own."""
-        share, own = settings.population_share, sum(q.labels is None for q in investigation.questions)
+        share, own = settings.population_share, sum(q.population_first for q in investigation.questions)
         if not share or not own:
             return cls(0.0, settings.level, 0)
         return cls(share * settings.level, (1 - share) * settings.level, own)
@@ -212,7 +212,7 @@ def _family(
         depths = np.array([len(context) for context in found.contexts])
         parts = [(found.evidence, found.sign != 0, np.where(depths, found.looked_at, 1), depths)]
         if question.strata is not None:
-            strata = put(investigation.source, question, found).strata_evidence
+            strata = pose_question(investigation.source, question, found).strata_evidence
             number = len(found.contexts) * len(question.strata.levels)
             known = np.zeros(number) if strata is None else np.asarray(strata).ravel()
             of_all = np.full(number, max(found.looked_at, 1))
@@ -252,7 +252,7 @@ def _strongest(source: DataSource, found: Found, most: int) -> list[list[int]]:
 
 
 def _label(question: Question, found: Found, at: int) -> str | None:
-    return None if question.labels is None or found.outputs is None else question.labels.names[found.outputs[at]]
+    return None if found.outputs is None else question.output_names[found.outputs[at]]
 
 
 def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings) -> FloatArray:
@@ -272,5 +272,5 @@ def _detectable(measured: Validated, allowed: FloatArray, settings: TestSettings
         return np.array(noncentrality * more * train.effect / evidence.statistic)
 
 
-def _known(number: float) -> float | None:
+def _finite(number: float) -> float | None:
     return float(number) if np.isfinite(number) else None

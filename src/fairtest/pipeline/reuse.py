@@ -14,13 +14,20 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.data.reuse import ReusedSet
 from fairtest.exceptions import InputError, the
-from fairtest.inference.agreement import bits_told, expectations, likely_real, proposal_level, said, stated
+from fairtest.inference.agreement import (
+    add_intervals,
+    bits_told,
+    expectations,
+    likely_real,
+    proposal_level,
+    read_answers,
+)
 from fairtest.inference.describe import Describer
 from fairtest.inference.multiplicity.corrections import FALSE_DISCOVERY
 from fairtest.inference.validate import measure, validate
 from fairtest.model.report import Reuse
 from fairtest.model.results import AttributeResult
-from fairtest.pipeline.answers import left_out, make_settings
+from fairtest.pipeline.answers import count_left_out, make_settings
 from fairtest.pipeline.search import engine_of, known_contexts
 from fairtest.progress import silent
 from fairtest.ranking.folding import fold
@@ -117,10 +124,10 @@ def _quote_or_state(source: DataSource, proposed: Validated, tested: Validated, 
     """Return what the test set says of each context; what it has confirmed before is quoted."""
     answers_before = _reused_set(source).answers
     before = [answers_before.get(key) for key in _hypothesis_keys(source, [proposed.asked])]
-    now = said(tested.contexts, proposed.contexts, level, signed=tested.asked.question.metric.signed)
+    now = read_answers(tested.contexts, proposed.contexts, level, signed=tested.asked.question.metric.signed)
     return [
         old if old is not None and old.confirmed else new
-        for old, new in zip(before, stated(now, proposed.contexts), strict=True)
+        for old, new in zip(before, add_intervals(now, proposed.contexts), strict=True)
     ]
 
 
@@ -177,7 +184,7 @@ def _describe_answers(
 
     sign = np.sign(train.effect) if metric.signed else np.ones(len(train.effect))
     order = reported(asked.contexts, confirmed, sign, metric.strength(train.effect), train.size.astype(float))
-    missing, outside = left_out(engine, TRAIN, asked)
+    missing, outside = count_left_out(engine, TRAIN, asked)
     shown = [0, *order]
     rest = [i for i in range(len(answers)) if i not in shown]
     population, *findings = (restate(f, answers[i]) for i, f in zip(shown, describer.findings(shown), strict=True))

@@ -10,7 +10,6 @@ import numpy as np
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.partitions import partitions_of, partitions_to_send
 from fairtest.data.summaries import by_stratum
-from fairtest.engine.kernel.labels import sums_of_entries
 from fairtest.engine.memory import MemoryEngine
 from fairtest.engine.partitioned import Here, PartitionedEngine
 from fairtest.engine.runners.dask import OnCluster
@@ -42,14 +41,14 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 KEPT = 4
-"""One part in so many of the memory keeps encoded columns from one pass over the rows to the next."""
+"""One part in this many of the memory keeps encoded columns from one pass over the rows to the next."""
 EACH_ROW = 4096
 """How many bytes to allow for each row of a partition: sums of fourth powers need a quarter of that in arrays."""
 
 
 def engine_of(source: DataSource) -> Engine:
     """Return the engine that counts the people of a source; it belongs to the source, and goes with it."""
-    return source.attached(make_engine)
+    return source.attach(make_engine)
 
 
 def make_engine(source: DataSource) -> Engine:
@@ -72,6 +71,8 @@ def without(question: Question, columns: frozenset[str]) -> Question:
 
 def find_contexts(source: DataSource, question: Question, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Search the training set for the contexts of one question; for Discovery, for the labels too."""
+    if not settings.plan.max_depth:
+        question = without(question, frozenset(question.contextual))
     if question.labels is not None:
         return label_searcher(source, question, settings, progress).find(question.top_k)
     if not source.split:
@@ -98,7 +99,7 @@ def _fixed_contexts(source: DataSource, question: Question, settings: TrainingRu
         raise InputError(
             f"The metric {question.metric.name} is of people, not of counts: it needs a split (split=True)."
         )
-    return searcher_of(source, question, settings, progress).fixed()
+    return searcher_of(source, question, settings, progress).find_fixed()
 
 
 def known_contexts(
@@ -113,7 +114,7 @@ def known_contexts(
     if question.metric.summary is not SummaryKind.ROWS:
         z = Strength(question.metric, "bound").evidence(_training_summary(source, question, contexts, outputs)).z
         evidence, sign = weights_and_signs(known_deviates(z), z, question.metric)
-    return Found(contexts, (-1,) * len(contexts), 0, evidence, sign, outputs=outputs, strongest=strongest)
+    return Found(contexts, 0, evidence, sign, outputs=outputs, strongest=strongest)
 
 
 def with_followed(source: DataSource, question: Question, found: Found, contexts: Iterable[Context]) -> Found:
@@ -121,7 +122,7 @@ def with_followed(source: DataSource, question: Question, found: Found, contexts
 
     Contexts that this data cannot have are left out: of a column that is no contextual one, or a value nobody has.
     """
-    if question.labels is not None:  # which label a context goes with would have to be followed too
+    if found.outputs is not None:  # which label a context goes with would have to be followed too
         return found
     known = set(found.contexts)
     new = tuple(dict.fromkeys(c for c in contexts if c not in known and _can_be_asked(source, question, c)))
@@ -130,7 +131,6 @@ def with_followed(source: DataSource, question: Question, found: Found, contexts
     more = known_contexts(source, question, new)
     return Found(
         found.contexts + more.contexts,
-        found.parents + more.parents,
         found.looked_at,
         np.concatenate([found.evidence, more.evidence]),
         np.concatenate([found.sign, more.sign]),
@@ -163,9 +163,7 @@ def _training_summary(
 ) -> Summary:
     engine, target = engine_of(source), question.about(0).search_target(source)
     conditions = conditions_of(contexts, engine.axis)
-    if question.labels is None or outputs is None:
-        return target.wrap(engine.tables(TRAIN, conditions, target))
-    return target.wrap(sums_of_entries(engine.label_counter(TRAIN, target, question.labels), conditions, outputs))
+    return target.wrap(question.count_entries(engine, TRAIN, target, conditions, outputs))
 
 
 def ask_again(
@@ -176,15 +174,12 @@ def ask_again(
     Contexts that speak of these are left out; also returns how many.
     """
 
-    def kept(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
+    def leave_out_barred(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
         return tuple(c for c in contexts if len(c) and not c.columns & set(barred))
 
-    if question.labels is None:
-        again = {0: kept(before.contexts)}
-    else:
-        number = {name: i for i, name in enumerate(question.labels.names)}
-        again = {number[name]: kept(contexts) for name, contexts in before.labels.items()}
-        again = dict(sorted(again.items())) or {number[before.output]: ()}
+    number = {name: i for i, name in enumerate(question.output_names)}
+    of_output = before.labels or {before.output: before.contexts}
+    again = dict(sorted((number[name], leave_out_barred(contexts)) for name, contexts in of_output.items()))
     entries = [(output, context) for output, some in again.items() for context in (Context(), *some)]
     outputs = None if question.labels is None else np.array([output for output, _ in entries])
     significant = sum(len(c) > 0 for c in before.contexts)

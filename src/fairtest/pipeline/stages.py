@@ -15,7 +15,7 @@ from fairtest.investigations.batch import check_trained_together, title_in
 from fairtest.investigations.roles import names_of
 from fairtest.model.plans import WIDEST, TestingRun, TrainingRun
 from fairtest.model.results import Answered, Results, Training
-from fairtest.pipeline.answers import answer, put
+from fairtest.pipeline.answers import answer, pose_question
 from fairtest.pipeline.choices import (
     check_design,
     check_joint,
@@ -76,7 +76,7 @@ def validate_batch(
     check_trained_together(batch, trainings)
     source.budget.check()
     asked = [
-        put(
+        pose_question(
             source,
             question,
             make_short_list(source, found) if source.reuse else found,
@@ -108,7 +108,7 @@ def validate_batch(
             testing(1.0)
         results = _divide_answers(batch, trainings, run, answers)
         # inside the draw: a workspace spends the set by storing what it answered, before anybody sees it
-        source.budget.keep(number, (_answered(i, each) for i, each in zip(batch, results, strict=True)))
+        source.budget.keep(number, (_record_answer(i, each) for i, each in zip(batch, results, strict=True)))
     source.budget.mark_shown()
     return results
 
@@ -169,7 +169,7 @@ def _divide_answers(
     return results
 
 
-def _answered(investigation: Investigation, results: Results) -> Answered:
+def _record_answer(investigation: Investigation, results: Results) -> Answered:
     return Answered(
         investigation.title,
         investigation.arguments(),

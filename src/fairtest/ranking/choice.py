@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
+from fairtest.data.holdout import TRAIN
 from fairtest.inference.multiplicity.corrections import benjamini_hochberg
+from fairtest.inference.multiplicity.prior import Prior
+from fairtest.inference.multiplicity.required import required_by_evidence
+from fairtest.metrics.evidence import MOST
+from fairtest.ranking.cells import contrast
 from fairtest.ranking.crowd import Crowd
 from fairtest.ranking.pricing import Prices, sizes_in_order
 from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser
@@ -73,7 +78,9 @@ class Comparison:
     target
         What is counted to compare contexts.
     sums
-        The sums of every significant context, by position, the population (0) included; counted if None.
+        The sums of every context, by position, the population (0) included; counted if None.
+    train_share
+        The training set's share of the people of training and test set; 0 where there is no training set.
     """
 
     def __init__(
@@ -85,6 +92,7 @@ class Comparison:
         validated: Validated,
         significant: BoolArray,
         sums: NDArray[Any] | None = None,
+        train_share: float = 0.0,
     ) -> None:
         self._engine = engine
         self._number = number
@@ -97,10 +105,13 @@ class Comparison:
         signed = strength.metric.signed
         self._sign = np.sign(estimates.effect[self._at]) if signed else np.ones(self._at.size)
         self._population_sign = float(np.sign(np.nan_to_num(estimates.effect[0]))) if signed else 1.0
+        self._all_sums = sums
+        self._train_share = train_share
         if sums is None:
-            conditions = [self._asked.conditions[i] for i in (0, *self._at.tolist())]
-            sums = engine.tables(number, conditions, target)
-        self._everyone, self._sums = sums[0], sums[1:]
+            known = engine.tables(number, [self._asked.conditions[i] for i in (0, *self._at.tolist())], target)
+            self._everyone, self._sums = known[0], known[1:]
+        else:
+            self._everyone, self._sums = sums[0], sums[self._at]
 
     def choose(self, level: float, deviate: FloatArray, *, confirmed: bool) -> Shown:
         """Return what is shown.
@@ -126,14 +137,20 @@ class Comparison:
         if not places.size:
             return Shown((), ())
         contexts = [self._asked.contexts[i] for i in self._at[places]]
+        required = prices.deviates_from_everybody
+        if confirmed:
+            required = np.minimum(required, self._required_by_evidence(prices.level_by_evidence))
+        differs = self._beyond_everybody() >= required
         candidates = Candidates(
             sign=self._sign[places],
             sums=self._sums[places],
-            everyone=self._everyone,
             prices=prices.take(places),
+            evidence=self._training_deviates()[places],
             deviate=deviate[self._at[places]],
             news_bound=news_bound[places],
             apart=apart[places],
+            required=required[places],
+            differs=differs[places],
             tie=sizes_in_order(size[places], contexts),
         )
         crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in self._at[places]])
@@ -145,7 +162,7 @@ class Comparison:
                 tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
             ),
             inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
-            confirmed=tuple(self._confirmed_predicates(places[c], candidates.prices.deviates[c]) for c in shown),
+            confirmed=tuple(self._confirmed_predicates(places[c], candidates, c) for c in shown),
             everywhere=choice.everywhere,
             outside=self._outside([int(self._at[places[c]]) for c in shown]),
         )
@@ -167,15 +184,52 @@ class Comparison:
     def _prices(self, level: float) -> Prices:
         return Prices.among([self._asked.contexts[i] for i in self._at], self._asked.contexts, level)
 
+    def _beyond_everybody(self) -> FloatArray:
+        """Return by how many deviates each context is stronger than everybody else; −∞ where that is not known."""
+        rest = self._everyone - self._sums
+        z = self._sign * self._contrast(self._sums, rest)
+        enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
+        return np.asarray(np.where(enough & ~np.isnan(z), z, -np.inf))
+
     def _differ_from_everybody(self) -> BoolArray:
         """Return which contexts visibly differ from everybody else, few of them by luck."""
-        rest = self._everyone - self._sums
-        p = ndtr(-self._sign * self._contrast(self._sums, rest))
-        p = np.where(self._strength.sizes(rest, self._target) < FEWEST_OUTSIDE, 1.0, p)
         same = self._sign == self._population_sign
-        adjusted = np.ones(p.size)
-        adjusted[same] = np.nan_to_num(benjamini_hochberg(p[same]), nan=1.0)
+        adjusted = np.ones(same.size)
+        adjusted[same] = benjamini_hochberg(ndtr(-self._beyond_everybody()[same]))
         return adjusted <= VISIBLE
+
+    def _required_by_evidence(self, level: float) -> FloatArray:
+        """Return what each significant context had to reach against everybody else, by the training set's evidence.
+
+        All proposals are compared with everybody else as one family, in the direction that the training set shows, by
+        the procedure that tests the contexts themselves: the difference of one that training saw clearly need not be
+        as clear as its price would ask for.
+        """
+        test = self._differences(self._number, self._all_sums)
+        train = self._differences(TRAIN) if self._train_share else np.zeros(test.size)
+        evidence = np.minimum(np.abs(np.nan_to_num(train)), MOST)
+        direction = np.sign(np.nan_to_num(train) * np.nan_to_num(test))
+        p = 2 * ndtr(-np.abs(test))
+        required = required_by_evidence(p, Prior(evidence, direction, self._train_share), level)
+        return np.asarray(np.maximum(required, -ndtri(level / 2))[self._at])
+
+    def _training_deviates(self) -> FloatArray:
+        """Return how clearly the training set shows each significant context; 0 without a training set."""
+        if not self._train_share:
+            return np.zeros(self._at.size)
+        sums = self._engine.tables(TRAIN, [self._asked.conditions[i] for i in self._at], self._target)
+        seen = self._strength.evidence(self._target.wrap(sums))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.minimum(np.abs(np.nan_to_num(seen.effect / np.sqrt(seen.variance), posinf=0.0, neginf=0.0)), MOST)
+
+    def _differences(self, number: int, sums: NDArray[Any] | None = None) -> FloatArray:
+        """Return the deviates between all contexts and everybody else in a set, NaN where one has too few people."""
+        if sums is None:
+            sums = self._engine.tables(number, self._asked.conditions, self._target)
+        rest = sums[0] - sums
+        z = self._contrast(sums, rest)
+        enough = np.minimum(*(self._strength.sizes(s, self._target) for s in (sums, rest))) >= FEWEST_OUTSIDE
+        return np.where(enough, z, np.nan)
 
     def _worthwhile(self, prices: Prices) -> BoolArray:
         """Return the contexts that are looked at: all, or if there are very many, the best for their price."""
@@ -188,19 +242,19 @@ class Comparison:
         return kept
 
     def _contrast(self, sums: NDArray[Any], rest: NDArray[Any]) -> FloatArray:
-        here, there = (self._strength.evidence(self._target.wrap(s)) for s in (sums, rest))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((here.effect - there.effect) / np.sqrt(here.variance + there.variance))
+        return contrast(*(self._strength.evidence(self._target.wrap(s)) for s in (sums, rest)))
 
-    def _confirmed_predicates(self, place: int, deviate: float) -> tuple[bool, ...]:
+    def _confirmed_predicates(self, place: int, candidates: Candidates, c: int) -> tuple[bool, ...]:
         """Return for each predicate of a context whether the link is surely stronger with it than without."""
-        context = self._asked.contexts[self._at[place]]
+        context = candidates.prices.contexts[c]
+        if len(context) == 1:
+            return (bool(candidates.differs[c]),)
         larger = [_without(context, i) for i in range(len(context))]
         sums = self._engine.tables(self._number, conditions_of(larger, self._engine.axis), self._target)
         rest = sums - self._sums[place]
         z = self._sign[place] * self._contrast(np.repeat(self._sums[place][None], len(larger), axis=0), rest)
         enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
-        return tuple((enough & (np.nan_to_num(z) >= deviate)).tolist())
+        return tuple((enough & (np.nan_to_num(z) >= candidates.prices.deviates[c])).tolist())
 
 
 def _without(context: Context, place: int) -> Context:

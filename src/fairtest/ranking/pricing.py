@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 
+EVERYBODY_SHARE = 0.5
+"""The part of the level of all comparisons that is for those with everybody; the others are with a larger context."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prices:
     r"""Prices and levels of the contexts that may be shown, from the predicates of all that were proposed.
@@ -31,13 +35,18 @@ class Prices:
     With K columns among the proposals and :math:`I_j` different predicates of column j, a context costs
     :math:`\sum \ln(K I_j)` over its predicates, and is compared with a larger one at the level
 
-    .. math:: a(c) = \frac{α}{2}\; \frac{e^{-\mathrm{cost}(c)}\, 3^{-|c|}}{e - 1},
+    .. math:: a(c) = (1 - s)\, \frac{α}{2}\; \frac{e^{-\mathrm{cost}(c)}\, 3^{-|c|}}{e - e^{1/3}},
 
-    divided, where a threshold of the larger one is another than its own, by how many thresholds there are. The levels
-    of all comparisons add up to at most α, in both directions: conjunctions of L predicates have
-    :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to e − 1, and each predicate of a context is kept, dropped or
-    relaxed in a larger one. So whatever is chosen afterwards, every comparison that passes is right with confidence
-    1 − α.
+    divided, where a threshold of the larger one is another than its own, by how many thresholds there are. Half of the
+    rest, s = :data:`EVERYBODY_SHARE` of α, is for comparisons with everybody else by price, at the level
+
+    .. math:: a_0(c) = \frac{s}{2}\, \frac{α}{2}\; \frac{e^{-\mathrm{cost}(c)}}{e - 1},
+
+    and half is left to who knows better which contexts differ from everybody. The levels of all comparisons add up to
+    at most α, in both directions: conjunctions of L predicates have :math:`\sum \prod 1/(K I) ≤ 1/L!`, these add up to
+    e − 1; each predicate of a context is kept, dropped or relaxed in a larger one, but not all of them dropped:
+    :math:`\sum (3^L - 1)/3^L/L! = e - e^{1/3}`. So whatever is chosen afterwards, every comparison that passes is right
+    with confidence 1 − α.
     """
 
     contexts: Sequence[Context]
@@ -72,12 +81,23 @@ class Prices:
     def levels(self) -> FloatArray:
         """The level at which each context is compared with a larger one that has predicates of its own only."""
         length = np.array([len(context) for context in self.contexts])
-        return np.asarray(self.level / 2 * np.exp(-self.cost) / 3.0**length / (np.e - 1))
+        share = (1 - EVERYBODY_SHARE) * self.level / 2
+        return np.asarray(share * np.exp(-self.cost) / 3.0**length / (np.e - np.exp(1 / 3)))
 
     @cached_property
     def deviates(self) -> FloatArray:
         """The normal deviates of these levels."""
         return np.asarray(-ndtri(self.levels))
+
+    @cached_property
+    def deviates_from_everybody(self) -> FloatArray:
+        """The normal deviates that buy a difference from everybody else."""
+        return np.asarray(-ndtri(EVERYBODY_SHARE / 2 * self.level / 2 * np.exp(-self.cost) / (np.e - 1)))
+
+    @property
+    def level_by_evidence(self) -> float:
+        """The level that is left for comparisons with everybody by the evidence of the training set."""
+        return EVERYBODY_SHARE / 2 * self.level
 
     @cached_property
     def _thresholds(self) -> dict[tuple[str, str], int]:

@@ -11,10 +11,11 @@ together. Choosing among rejected hypotheses, in whatever way, keeps the guarant
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fairtest.ranking.cells import Terms, cell_by_cell, contrast, merge_cells, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,26 +51,32 @@ class Candidates:
     sign
         The direction of each link; 1 for all where a metric has none.
     sums
-        The sums of each context in the test set, and of everybody.
+        The sums of each context in the test set.
     prices
         What each costs, and must reach.
+    evidence
+        The deviate of each in the training set; 0 where there is none.
     deviate
         The deviate at which the correction would have rejected each.
     news_bound
         Those whose link is that of the population, so that they are news only if they differ from it.
     apart
         Those that visibly differ from everybody else, or need not.
+    required, differs
+        Where the link is everybody's: the deviate that each had to reach against everybody else, and those that did.
     tie
         What breaks ties.
     """
 
     sign: FloatArray
     sums: NDArray[Any]
-    everyone: NDArray[Any]
     prices: Prices
+    evidence: FloatArray
     deviate: FloatArray
     news_bound: BoolArray
     apart: BoolArray
+    required: FloatArray
+    differs: BoolArray
     tie: Sequence[tuple[int, str]]
 
     def __len__(self) -> int:
@@ -80,11 +87,13 @@ class Candidates:
         return Candidates(
             self.sign[at],
             self.sums[at],
-            self.everyone,
             self.prices.take(at),
+            self.evidence[at],
             self.deviate[at],
             self.news_bound[at],
             self.apart[at],
+            self.required[at],
+            self.differs[at],
             [self.tie[i] for i in at.tolist()],
         )
 
@@ -103,37 +112,6 @@ class Choice:
 
     shown: tuple[int, ...]
     everywhere: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """What candidates show in some cells: terms t/u and weights 1/u, ``[cell, candidate]``, 0 where nothing is known.
-
-    ``apart`` is the difference between a candidate's people and the others there, ``alone`` what its people show by
-    themselves.
-    """
-
-    apart: tuple[FloatArray, FloatArray]
-    alone: tuple[FloatArray, FloatArray]
-
-    def beyond(self, sign: FloatArray, *, base: bool) -> FloatArray:
-        """Return the deviates of what candidates show beyond the chosen contexts, the first cell being outside them.
-
-        There it is the link itself that counts, unless the population is the ``base`` that candidates must differ from.
-        """
-        outside = self.apart if base else self.alone
-        total, weight = (first[0] + rest[1:].sum(axis=0) for first, rest in zip(outside, self.apart, strict=True))
-        return _deviate(sign, total, weight)
-
-    def outside(self, sign: FloatArray, *, base: bool) -> FloatArray:
-        """Return the deviates of what candidates show outside the chosen contexts alone."""
-        total, weight = (a[0] for a in (self.apart if base else self.alone))
-        return _deviate(sign, total, weight)
-
-    def of(self, candidate: int) -> _Terms:
-        """Return those of one candidate."""
-        apart, alone = ((a[:, [candidate]], b[:, [candidate]]) for a, b in (self.apart, self.alone))
-        return _Terms(apart, alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +137,7 @@ class _Chosen:
     people: People
     sums: NDArray[Any]
     totals: NDArray[Any]
-    terms: _Terms
+    terms: Terms
 
 
 class Chooser:
@@ -171,6 +149,9 @@ class Chooser:
         self._strength = strength
         self._candidates = candidates
         self._size = np.bitwise_count(crowd.members).sum(axis=1).astype(float)
+        # what training and test set show together of each, as a multiple of what the test set shows
+        alone = np.abs(self._evidence(candidates.sums).z)
+        self._together = 1 + (candidates.evidence / np.maximum(np.nan_to_num(alone), 1.0)) ** 2
         self._known: dict[tuple[int, int], bool] = {}
         everyone = crowd.everyone[None]
         sums, totals = crowd.sums(crowd.everyone)[None], crowd.total(crowd.everyone)[None]
@@ -179,10 +160,10 @@ class Chooser:
     def choose(self, *, confirmed: bool, sign: float) -> Choice:
         """Return what is shown; ``confirmed`` says whether the population shows a link, of direction ``sign``."""
         chosen = self._grow_all(base=False)
-        if not confirmed or not self._is_left(chosen, sign):
+        if not confirmed or self._is_explained(chosen, sign):
             return Choice(chosen.members, everywhere=False)
         # what does not surely differ from everybody else has no chance then, whatever else is chosen
-        at = np.flatnonzero(self._differ_from_everybody)
+        at = np.flatnonzero(self._candidates.differs)
         if not at.size:
             return Choice((), everywhere=True)
         some = Chooser(self._crowd.take(at), self._target, self._strength, self._candidates.take(at))
@@ -192,11 +173,18 @@ class Chooser:
         chosen = self._grow(self._start, range(len(self._candidates)), base=base)
         return self._refine(chosen, base=base)
 
-    def _is_left(self, chosen: _Chosen, sign: float) -> bool:
-        """Whether people outside the chosen contexts still show the link of the population."""
-        outside = self._evidence(chosen.totals[:1])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return bool(sign * outside.effect[0] / np.sqrt(outside.variance[0]) >= CLEAR)
+    def _is_explained(self, chosen: _Chosen, sign: float) -> bool:
+        """Whether the link of everybody is that of the chosen contexts: outside them it is not there, or not as strong.
+
+        With few people outside, that none is to be seen there says nothing. So they must be seen to differ from
+        everybody; otherwise the link may be the same everywhere, and the contexts must show that they differ.
+        """
+        everybody, outside = self._evidence(self._start.totals), self._evidence(chosen.totals[:1])
+        if not outside.variance[0] > 0:  # nobody is left
+            return True
+        error = np.sqrt(outside.variance[0])
+        here, missing = sign * outside.effect[0], sign * (everybody.effect[0] - outside.effect[0])
+        return bool(here < CLEAR * error and missing >= CLEAR * error)
 
     # Growing ---------------------------------------------------------------------------------------------------------
 
@@ -224,11 +212,12 @@ class Chooser:
         known = self._candidates
         z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
         sure = np.where(known.news_bound[left], bound, z)
-        hopeful = sure >= known.prices.deviates[left]
+        price = known.prices.deviates_from_everybody
+        hopeful = sure >= (np.minimum(known.required, price) if base else price)[left]
         if not base:  # what is not inside a chosen one may have other reasons to be shown
             inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
             hopeful |= known.apart[left] & ~inside.any(axis=1)
-        gain = np.round(np.maximum(z, 0.0) ** 2 - 2 * PRICE * known.prices.cost[left], 12)
+        gain = np.round(self._gains(z, left), 12)
         order = sorted(np.flatnonzero(hopeful).tolist(), key=lambda i: (-gain[i], known.tie[int(left[i])]))
         for i in order:
             c = int(left[i])
@@ -236,25 +225,37 @@ class Chooser:
                 return c
         return None
 
+    def _gains(self, z: FloatArray, at: IntArray) -> FloatArray:
+        """Return what candidates say beyond the chosen ones, in squared deviates, less their price.
+
+        The test set alone says whether one may be shown. Of those that may, the training set's people have a say in
+        which says most: they are three in ten, and tell apart groups that the test set sees nearly as clearly.
+        """
+        said = np.maximum(z, 0.0) ** 2 * self._together[at]
+        return np.asarray(said - 2 * PRICE * self._candidates.prices.cost[at])
+
     def _is_needed(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
         """Whether a chosen context may still stand beside the others."""
         others = tuple(m for m in chosen.members if m != c)
-        merged = _merge(chosen.keys, {c})
+        merged = merge_cells(chosen.keys, {c})
         sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums[:, c], chosen.totals))
         outside = np.bitwise_or.reduce(
             chosen.people[merged.order[: merged.starts[1] if len(merged.starts) > 1 else None]]
         )
         return self._is_allowed(c, others, self._terms(sums[:, None], totals), self._shared(c, outside), base=base)
 
-    def _is_allowed(self, c: int, members: Sequence[int], terms: _Terms, shared: float, *, base: bool) -> bool:
+    def _is_allowed(self, c: int, members: Sequence[int], terms: Terms, shared: float, *, base: bool) -> bool:
         """Whether a candidate may stand beside some contexts, given what it shows in the cells these make."""
         known = self._candidates
         bound = base or bool(known.news_bound[c])
-        sign, required = known.sign[[c]], known.prices.deviates[c]
-        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
+        sign = known.sign[[c]]
         around = [b for b in members if known.prices.within[c, b]]
+        required = known.prices.deviates[c] if around else known.prices.deviates_from_everybody[c]
+        if base and not around and shared <= BRUSH:  # where it shares people with others, its price must be paid
+            required = known.required[c]
+        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
         if around or base:
-            beyond_everybody = not base or bool(self._differ_from_everybody[c])
+            beyond_everybody = not base or bool(known.differs[c])
             return sure and beyond_everybody and all(self._differs(c, b) for b in around)
         if sure:
             return True
@@ -263,27 +264,15 @@ class Chooser:
         # its people outside the others must show the link as surely as all of it had to
         return shared == 0 or bool(terms.outside(sign, base=bound)[0] >= max(CLEAR, known.deviate[c]))
 
-    @cached_property
-    def _differ_from_everybody(self) -> BoolArray:
-        """Which contexts are surely stronger than everybody else."""
-        known = self._candidates
-        return self._are_stronger(np.arange(len(known)), known.everyone - known.sums, known.prices.deviates)
-
     def _differs(self, c: int, outer: int) -> bool:
         """Whether a context is surely stronger than the rest of a larger one."""
         if (c, outer) not in self._known:
             known = self._candidates
-            rest, required = known.sums[outer] - known.sums[c], known.prices.deviate_within(c, outer)
-            self._known[c, outer] = bool(self._are_stronger(np.array([c]), rest[None], required)[0])
+            here, rest = known.sums[c][None], (known.sums[outer] - known.sums[c])[None]
+            enough = self._strength.sizes(rest, self._target)[0] >= FEWEST_OUTSIDE
+            z = known.sign[c] * contrast(self._evidence(here), self._evidence(rest))[0]
+            self._known[c, outer] = bool(enough and z >= known.prices.deviate_within(c, outer))
         return self._known[c, outer]
-
-    def _are_stronger(self, which: IntArray, rest: NDArray[Any], required: FloatArray | float) -> BoolArray:
-        """Whether candidates show a link that is stronger than that of other people by so many deviates."""
-        enough = self._strength.sizes(rest, self._target) >= FEWEST_OUTSIDE
-        here, there = self._evidence(self._candidates.sums[which]), self._evidence(rest)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            z = self._candidates.sign[which] * (here.effect - there.effect) / np.sqrt(here.variance + there.variance)
-            return np.asarray(enough & (z >= required))
 
     def _shared(self, c: int, outside: People) -> float:
         """Return which part of a context is not outside some others."""
@@ -314,8 +303,8 @@ class Chooser:
         """Return what contexts are worth together, one after the other."""
         known, worth = self._candidates, 0.0
         for place, c in enumerate(added):
-            z = max(float(chosen.terms.of(c).beyond(known.sign[[c]], base=base)[0]), 0.0)
-            worth += max(z**2 - 2 * PRICE * float(known.prices.cost[c]), 0.0)
+            z = chosen.terms.of(c).beyond(known.sign[[c]], base=base)
+            worth += max(float(self._gains(z, np.array([c]))[0]), 0.0)
             if place + 1 < len(added):
                 chosen = self._with(chosen, c)
         return round(worth, 9)
@@ -345,12 +334,10 @@ class Chooser:
             people[kept],
             all_sums[kept],
             all_totals[kept],
-            _Terms(*(((a[kept], b[kept])) for a, b in (terms.apart, terms.alone))),
+            Terms(*(((a[kept], b[kept])) for a, b in (terms.apart, terms.alone))),
         )
 
-    def _updated(
-        self, terms: _Terms, cells: int, changed: IntArray, sums: NDArray[Any], totals: NDArray[Any]
-    ) -> _Terms:
+    def _updated(self, terms: Terms, cells: int, changed: IntArray, sums: NDArray[Any], totals: NDArray[Any]) -> Terms:
         """Return the terms of all cells, those of some of them computed anew."""
         if not changed.size:
             return terms
@@ -364,69 +351,33 @@ class Chooser:
 
         pairs = ((terms.apart, new.apart), (terms.alone, new.alone))
         apart, alone = ((joined(b[0], a[0]), joined(b[1], a[1])) for b, a in pairs)
-        return _Terms(apart, alone)
+        return Terms(apart, alone)
 
     def _without(self, chosen: _Chosen, dropped: set[int]) -> _Chosen:
         """Return the chosen contexts but for some: cells that only these told apart become one."""
-        merged = _merge(chosen.keys, dropped)
+        merged = merge_cells(chosen.keys, dropped)
         sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums, chosen.totals))
         people = np.bitwise_or.reduceat(chosen.people[merged.order], merged.starts)
         members = tuple(m for m in chosen.members if m not in dropped)
         before = chosen.terms
         first = merged.order[merged.starts]
-        kept = _Terms(*((a[first], b[first]) for a, b in (before.apart, before.alone)))
+        kept = Terms(*((a[first], b[first]) for a, b in (before.apart, before.alone)))
         changed = np.flatnonzero(np.diff(np.append(merged.starts, merged.order.size)) > 1)
         terms = self._updated(kept, len(first), changed, sums, totals)
         return _Chosen(members, merged.keys, people, sums, totals, terms)
 
-    def _terms(self, sums: NDArray[Any], totals: NDArray[Any]) -> _Terms:
+    def _terms(self, sums: NDArray[Any], totals: NDArray[Any]) -> Terms:
         """Return what candidates show in some cells, given their sums there and those of the cells."""
         rest = totals[:, None] - sums
         shape = sums.shape[:2]
-        flat = [_cell_by_cell(a.reshape(-1, *a.shape[2:])) for a in (sums, rest)]
+        flat = [cell_by_cell(a.reshape(-1, *a.shape[2:])) for a in (sums, rest)]
         here, there = (self._evidence(a) for a in flat)
         inside, outside = (self._strength.sizes(a, self._target) for a in flat)
         with np.errstate(invalid="ignore", divide="ignore"):
             difference, variance = here.effect - there.effect, here.variance + there.variance
-        apart = _weigh(difference, variance, (inside >= FEWEST) & (outside >= FEWEST))
-        alone = _weigh(here.effect, here.variance, inside >= FEWEST)
-        return _Terms(*((a.reshape(shape), b.reshape(shape)) for a, b in (apart, alone)))
+        apart = weigh(difference, variance, (inside >= FEWEST) & (outside >= FEWEST))
+        alone = weigh(here.effect, here.variance, inside >= FEWEST)
+        return Terms(*((a.reshape(shape), b.reshape(shape)) for a, b in (apart, alone)))
 
     def _evidence(self, sums: NDArray[Any]) -> Evidence:
         return self._strength.evidence(self._target.wrap(sums))
-
-
-@dataclass(frozen=True)
-class _Merged:
-    """Which cells become one: in ``order``, each group of them begins at one of the ``starts``."""
-
-    keys: tuple[frozenset[int], ...]
-    order: IntArray
-    starts: IntArray
-
-
-def _merge(keys: Sequence[frozenset[int]], dropped: set[int]) -> _Merged:
-    """Return which cells are no longer told apart without some contexts; the one outside all stays the first."""
-    groups: dict[frozenset[int], list[int]] = {frozenset(): []}
-    for i, key in enumerate(keys):
-        groups.setdefault(key - dropped, []).append(i)
-    sizes = [len(cells) for cells in groups.values()]
-    order = np.array([i for cells in groups.values() for i in cells], dtype=int)
-    return _Merged(tuple(groups), order, np.cumsum([0, *sizes[:-1]]))
-
-
-def _weigh(value: FloatArray, variance: FloatArray, enough: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return value/variance and 1/variance, 0 where there are too few people to say."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        known = enough & np.isfinite(value) & (variance > 0) & np.isfinite(variance)
-        return np.where(known, value / variance, 0.0), np.where(known, 1 / variance, 0.0)
-
-
-def _cell_by_cell(sums: NDArray[Any]) -> NDArray[Any]:
-    """Return the same sums, in memory cell by cell: metrics add up a few cells of each of many contexts."""
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(sums, 0, -1)), -1, 0)
-
-
-def _deviate(sign: FloatArray, total: FloatArray, weight: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(weight > 0, sign * total / np.sqrt(weight), 0.0)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
 from fairtest.investigations.column_notes import strata_names
-from fairtest.investigations.testing import Testing
+from fairtest.model.answer import AttributeAnswer
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.model.described_data import DataInfo, DesignInfo
-from fairtest.model.report import (
-    AttributeReport,
-    Report,
-    Settings,
-)
+from fairtest.model.report import AttributeReport, Report, Settings
 from fairtest.reporting.words.everybody import detectable_note, sign_note
 from fairtest.reporting.words.sentences import is_clear, sentence, tolerance_words
 from fairtest.reporting.words.simpson import simpson_note
@@ -44,7 +40,7 @@ def assemble(investigation: Investigation, results: Results) -> Report:
         kind=investigation.kind,
         output=investigation.output_name,
         favourable=_choose_favourable(investigation.output.kind, investigation.output.levels),
-        favourable_is=_how_favourable_is_known(investigation),
+        favourable_is=investigation.favourable_is,
         explanatory=investigation.explanatory,
         explains=results.explains,
         not_asked_again=results.not_asked_again,
@@ -71,18 +67,6 @@ def _choose_favourable(kind: Kind, levels: tuple[Level, ...]) -> Level | None:
     return levels[1] if kind is Kind.BINARY else None
 
 
-def _how_favourable_is_known(investigation: Investigation) -> str:
-    """Return how the output value that effects are about was chosen."""
-    output = investigation.output
-    if isinstance(investigation, Testing) and investigation.is_event_good is not None:
-        return "declared" if investigation.is_event_good else "adverse"
-    if isinstance(investigation, Testing) and investigation.event is not None:
-        return "event"
-    if any(column in investigation.source.favourable for column in output.columns):
-        return "declared"
-    return "true" if output.levels and output.levels[-1] == 1 else "rarer"
-
-
 def _attribute(
     investigation: Investigation, question: Question, found: AttributeResult, looked_at: int, results: Results
 ) -> AttributeReport:
@@ -99,35 +83,22 @@ def _attribute(
 
     shown = found.findings if found.labels else (found.population, *found.findings)
     shown_strata = sum(is_clear(stratum, level) for finding in shown for stratum in finding.strata)
+    notes = (*sign_note(settings, found.population), *_detectable_notes(found, names))
+    answer: dict[str, Any] = {each.name: getattr(found, each.name) for each in fields(AttributeAnswer)} | {
+        "population": add_words(found.population, *notes),
+        "findings": tuple(add_words(f) for f in _in_order(found.findings)),
+        "labels": tuple(add_words(f) for f in found.labels),
+    }
     return AttributeReport(
         name=protected.name,
         reference=_reference(protected, found.population),
         groups=protected.levels or None,
         metric=question.metric.name,
         looked_at=looked_at,
-        tested=found.tested,
-        untestable=found.untestable,
         significant=len(found.significant_contexts),
         reported=sum(f.significant for f in shown),
-        left_out=found.left_out,
-        population=add_words(
-            found.population,
-            *sign_note(settings, found.population),
-            *_detectable_notes(found, names),
-        ),
-        findings=tuple(add_words(f) for f in _in_order(found.findings)),
-        detectable=found.detectable,
-        outside=found.outside,
-        labels=tuple(add_words(f) for f in found.labels),
-        rare=found.rare,
-        others=found.others,
-        significant_strata=found.significant_strata,
         strata_shown=shown_strata,
-        detectable_inside=found.detectable_inside,
-        named=found.named,
-        everywhere=found.everywhere,
-        elsewhere=found.elsewhere,
-        errors=found.errors,
+        **answer,
     )
 
 

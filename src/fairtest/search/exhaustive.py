@@ -43,9 +43,9 @@ WIDE = 5000
 LEAST_LINK = 0.5
 """… by this many standard deviations."""
 COARSE = 7
-"""So many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
+"""How many thresholds of a number are used where not all of them are, at equally spaced quantiles."""
 FEWEST_OUTSIDE = 20
-"""A context is compared with the rest of a larger one only if that has so many people."""
+"""A context is compared with the rest of a larger one only if that rest has at least this many people."""
 SAME = 0.05
 """A context that lacks no more than this part of a larger one's people says nothing else.
 
@@ -193,15 +193,19 @@ def conjunctions(
     kept that stand out from the larger contexts around them. ``every`` leaves out nothing but conjunctions with too few
     people, or nearly the same as a shorter one: then the outputs have no say.
     """
-    judged: list[_Judged] = []
+    judged: list[_Judgements] = []
     for number, some in enumerate(outputs):
-        here = _judged(some, target, axes, depth, min_people, reach, progress_of_step(progress, number, len(outputs)))
+        here = _judge_conjunctions(
+            some, target, axes, depth, min_people, reach, progress_of_step(progress, number, len(outputs))
+        )
         judged = [a.or_stronger(b) for a, b in zip(judged, here, strict=True)] if judged else here
     looked_at = sum(int(np.count_nonzero(~np.isnan(each.z))) for each in judged)
-    return _gathered([each.kept(every) for each in judged], looked_at, wide=looked_at > WIDE and not every)
+    return _gather_candidates(
+        [each.keep_surest(every) for each in judged], looked_at, wide=looked_at > WIDE and not every
+    )
 
 
-def _judged(
+def _judge_conjunctions(
     outputs: Outputs,
     target: Target,
     axes: Sequence[ItemAxis],
@@ -209,11 +213,11 @@ def _judged(
     min_people: float,
     reach: Reach,
     progress: Progress,
-) -> list[_Judged]:
+) -> list[_Judgements]:
     """Evaluate every conjunction by some outputs: those over the same attributes together."""
     engine, strength = outputs.engine, outputs.strength
     tables: dict[tuple[int, ...], _Sums] = {(): _Sums.of(engine.total(TRAIN, target), strength, target)}
-    found: list[_Judged] = []
+    found: list[_Judgements] = []
     sets, done = sum(comb(len(axes), k) for k in range(1, depth + 1)), 0
     for k in range(1, depth + 1):
         here, next_axes = reach.axes(axes, k), reach.axes(axes, k + 1)
@@ -306,7 +310,7 @@ class _Conjunctions:
             yield larger, self.at[:place] + self.at[place + 1 :]
 
 
-def _judge(waiting: Sequence[_Conjunctions], target: Target, strength: Strength) -> list[_Judged]:
+def _judge(waiting: Sequence[_Conjunctions], target: Target, strength: Strength) -> list[_Judgements]:
     """Return how surely conjunctions show an association, and one stronger than around.
 
     One evaluation for those over many sets of attributes, since most sets have few.
@@ -325,7 +329,7 @@ def _judge(waiting: Sequence[_Conjunctions], target: Target, strength: Strength)
     z, link = strength.stands_out(here.z, link)
     ends = np.cumsum([len(each) for each in some])[:-1]
     return [
-        _Judged(each.axes, each.at, own, least)
+        _Judgements(each.axes, each.at, own, least)
         for each, own, least in zip(some, np.split(z, ends), np.split(link, ends), strict=True)
     ]
 
@@ -337,7 +341,7 @@ def known_links(beyond: FloatArray, people: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged:
+class _Judgements:
     """Conjunctions over the same attributes, by the positions of their predicates, with their deviates."""
 
     axes: Sequence[ItemAxis]
@@ -345,21 +349,21 @@ class _Judged:
     z: FloatArray
     link: FloatArray
 
-    def or_stronger(self, other: _Judged) -> _Judged:
+    def or_stronger(self, other: _Judgements) -> _Judgements:
         """Return the same conjunctions, each as the outputs judge it that it stands out by most."""
-        return _Judged(self.axes, self.at, np.maximum(self.z, other.z), self.link)
+        return _Judgements(self.axes, self.at, np.maximum(self.z, other.z), self.link)
 
-    def kept(self, every: bool) -> _Kept:
+    def keep_surest(self, every: bool) -> _Survivors:
         """Return those that are kept: no threshold next to one that shows the association more surely."""
         places = np.stack(self.at, axis=1)
         if every:
-            return _Kept(self.axes, places, self.z, self.link)
+            return _Survivors(self.axes, places, self.z, self.link)
         known = ~np.isnan(self.z)
         if any(axis.runs for axis in self.axes):
             sure = np.full([axis.size for axis in self.axes], -np.inf)
             sure[self.at] = np.where(known, np.abs(self.z), -np.inf)
             known &= peaks(sure, self.axes)[self.at]
-        return _Kept(self.axes, places[known], self.z[known], self.link[known])
+        return _Survivors(self.axes, places[known], self.z[known], self.link[known])
 
 
 def peaks(sure: FloatArray, axes: Sequence[ItemAxis]) -> BoolArray:
@@ -388,7 +392,7 @@ def _cell_by_cell(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Kept:
+class _Survivors:
     """What is kept of the conjunctions over some attributes: the positions of their predicates, and the evidence."""
 
     axes: Sequence[ItemAxis]
@@ -396,10 +400,10 @@ class _Kept:
     z: FloatArray
     link: FloatArray
 
-    def linked(self, least: float) -> _Kept:
+    def keep_linked(self, least: float) -> _Survivors:
         """Return those that stand out from what is around them by so much."""
         at = self.link >= least
-        return _Kept(self.axes, self.places[at], self.z[at], self.link[at])
+        return _Survivors(self.axes, self.places[at], self.z[at], self.link[at])
 
     def contexts(self) -> Iterator[Context]:
         """Return the conjunctions; axes are sorted by name, as the predicates of a context are."""
@@ -407,9 +411,9 @@ class _Kept:
         return map(Context, zip(*([axis.predicates[j] for j in places] for axis, places in columns), strict=True))
 
 
-def _gathered(found: Sequence[_Kept], looked_at: int, wide: bool) -> Candidates:
+def _gather_candidates(found: Sequence[_Survivors], looked_at: int, wide: bool) -> Candidates:
     if wide:
-        found = [kept.linked(LEAST_LINK) for kept in found]
+        found = [kept.keep_linked(LEAST_LINK) for kept in found]
     contexts = tuple(context for kept in found for context in kept.contexts())
     empty = np.zeros(0)
     z, link = (np.concatenate([empty, *(getattr(kept, name) for kept in found)]) for name in ("z", "link"))

@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from fairtest.progress import progress_of_step, silent
-from fairtest.search.tree import grown, merged
+from fairtest.search.tree import grow_trees, merge_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairtest.search.tree import Choice, LookedAt, Node, Scorer
 
 SHARE = 3
-"""A node chooses among one of so many attributes, unless the user says otherwise."""
+"""A node chooses among one in this many attributes, unless the user says otherwise."""
 
 
 def per_node(attributes: int, wanted: int | None = None) -> int:
@@ -45,11 +45,11 @@ def choices_of(axes: Sequence[Axis], settings: TrainingRun) -> list[Choice]:
     columns = sorted(axis.column for axis in axes)
     few = per_node(len(columns), settings.plan.attributes_per_node)
     everything = frozenset(columns)
-    drawn = (_Drawn(columns, few, settings.seed, tree) for tree in range(1, settings.plan.trees or 1))
-    return [lambda _context: everything, *drawn]
+    others = (_RandomAttributes(columns, few, settings.seed, tree) for tree in range(1, settings.plan.trees or 1))
+    return [lambda _context: everything, *others]
 
 
-class _Drawn:
+class _RandomAttributes:
     """The attributes whose names, hashed together with the seed, the tree and the node, come first."""
 
     def __init__(self, columns: Sequence[str], few: int, seed: int, tree: int) -> None:
@@ -61,12 +61,12 @@ class _Drawn:
         """Return the attributes along which a context may be cut."""
         node = hashlib.blake2b(self._tree + f"{context}\n".encode(), digest_size=8)
 
-        def drawn(column: str) -> bytes:
+        def draw_place(column: str) -> bytes:
             own = node.copy()
             own.update(column.encode())
             return own.digest()
 
-        return frozenset(sorted(self._columns, key=drawn)[: self._few])
+        return frozenset(sorted(self._columns, key=draw_place)[: self._few])
 
 
 def grow_forest(
@@ -91,5 +91,7 @@ def grow_forest(
     trees: list[list[Node]] = []
     batches = [choices[first : first + together] for first in range(0, len(choices), together)]
     for number, batch in enumerate(batches):
-        trees += grown(scorer_of(looked_at), table, settings, batch, progress_of_step(progress, number, len(batches)))
-    return merged(trees, looked_at)
+        trees += grow_trees(
+            scorer_of(looked_at), table, settings, batch, progress_of_step(progress, number, len(batches))
+        )
+    return merge_trees(trees, looked_at)

@@ -23,7 +23,7 @@ from fairtest.model.found import Found
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of, n_splits
 from fairtest.search.exhaustive import LEAST_LINK, Reach, coarse_cuts, item_axes
-from fairtest.search.proposals import GROWN, Searcher, covered, half_link, weights_and_signs
+from fairtest.search.proposals import GROWN, Searcher, half_link, is_covered, weights_and_signs
 from fairtest.search.scoring import Outputs, Strength
 from fairtest.types import SummaryKind
 
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
     from fairtest.types import FloatArray, IntArray
 
 SPEAK = 3
-"""So many of its strongest labels make the score of a context, whatever ``top_k`` is."""
+"""How many of its strongest labels make the score of a context, whatever ``top_k`` is."""
 LEVEL = 0.05
 MANY_OUTPUTS = Reach(depth=2, fine_depth=1, numbers=200_000_000)
 """Conjunctions of more predicates come from the tree."""
 MOST_CELLS = 1 << 22
 """The most numbers that the table of some labels, over all conjunctions of the same attributes, may hold."""
 MOST_CONTEXTS = 100
-"""In so many contexts, besides the whole population, labels are tested: those in which one stands out most."""
+"""In how many contexts besides the whole population labels are tested: those in which one stands out most."""
 MOST_TREE = 500
-"""Where the nodes of trees are taken as they are, labels are tested in so many at most."""
+"""Where all nodes of the trees are taken, labels are tested in at most this many of them."""
 MOST_AHEAD = 1 << 20
 """About how many numbers of contexts to come are counted together."""
 SCREEN = 1.0
-"""A label is looked at further in a context if its own association is so many standard deviations from none."""
+"""A label is looked at further in a context if its own association is this many standard deviations from none."""
 MOST_COEFFICIENTS = 200
-"""At most so many coefficients are estimated together …"""
+"""At most this many coefficients are estimated together …"""
 PEOPLE_EACH = 10
-"""… and no more than one for so many people of the smallest group: beyond, estimates are mostly noise (Peduzzi et al.,
+"""… and no more than one for this many people of the smallest group: beyond, they are mostly noise (Peduzzi et al.,
 "A simulation study of the number of events per variable in logistic regression analysis", 1996)."""
 MOST_STRATA = 200
 """With more strata than this they get no intercepts of their own in the regression."""
@@ -191,7 +191,7 @@ class LabelSearcher:
         """Return the labels and contexts to test."""
         contexts, looked_at, notes = self._chosen_contexts()
         ((_, z, link),) = self._evidence([Context()])
-        ranked = self.ranked([Context()], z)[0]
+        ranked = self.rank_labels([Context()], z)[0]
         first = ranked if ranked.size else np.argsort(-np.abs(np.nan_to_num(z[0])), kind="stable")[:1]
         strongest = first[:top_k].tolist()
         inside: dict[int, list[tuple[Context, float, float]]] = defaultdict(list, {i: [] for i in strongest})
@@ -200,7 +200,7 @@ class LabelSearcher:
             last(done / len(contexts))
             done += len(some)
             weight = half_link(here, beyond)
-            for c, order in enumerate(self.ranked(some, here)):
+            for c, order in enumerate(self.rank_labels(some, here)):
                 for i in self._worth_testing(order[:top_k], here[c], beyond[c]):
                     inside[i].append((some[c], weight[c, i], here[c, i]))
         own = half_link(z, link)[0]
@@ -209,7 +209,6 @@ class LabelSearcher:
         evidence, sign = weights_and_signs(np.array(weights), np.array(deviates), self._metric)
         return Found(
             where,
-            (-1,) * len(entries),
             (looked_at + 1) * self.common.size,
             evidence,
             sign,
@@ -232,13 +231,13 @@ class LabelSearcher:
         deep: list[Context] = []
         looked_at = 0
         if self._search != "exhaustive":
-            grown = self.contexts.grown(progress_of_step(self._progress, 0, 3))
+            grown = self.contexts.grow_trees(progress_of_step(self._progress, 0, 3))
             deep, looked_at = list(grown.contexts[1:]), grown.looked_at
         if self._search in GROWN:
             return deep[:MOST_TREE], looked_at, ()
         few, depth, notes = self.contexts.conjunctions(progress_of_step(self._progress, 1, 3))
         score = dict(zip(few.contexts, few.z.tolist(), strict=True))
-        for some, z, link in self._evidence([c for c in deep if not covered(c, depth)]):
+        for some, z, link in self._evidence([c for c in deep if not is_covered(c, depth)]):
             best, _ = self.contexts.strength.stands_out(z, link)
             score.update(zip(some, best.tolist(), strict=True))
         order = sorted(score, key=lambda c: (-round(score[c], 9), len(c), str(c)))
@@ -253,16 +252,18 @@ class LabelSearcher:
 
     # Which labels, in each context -----------------------------------------------------------------------------------
 
-    def ranked(self, contexts: Sequence[Context], z: FloatArray) -> list[IntArray]:
+    def rank_labels(self, contexts: Sequence[Context], z: FloatArray) -> list[IntArray]:
         """Return the labels that show some association of their own in each context, strongest first.
 
         As positions in ``common``, as in the deviates ``z``.
         """
         conditions = conditions_of(contexts, self._engine.axis)
         tables = self._counter.tables([(c, self.common[:1]) for c in conditions])
-        return [self._ranked(*each) for each in zip(conditions, z, map(self._most_together, tables), strict=True)]
+        return [
+            self._rank_labels_in(*each) for each in zip(conditions, z, map(self._most_together, tables), strict=True)
+        ]
 
-    def _ranked(self, context: Sequence[Condition], z: FloatArray, most: int) -> IntArray:
+    def _rank_labels_in(self, context: Sequence[Condition], z: FloatArray, most: int) -> IntArray:
         """Return the labels of one context.
 
         Those that the protected attribute was regressed on (``most`` at most) come first, by what they add to each

@@ -12,6 +12,7 @@ from fairtest.exceptions import InputError, setting
 from fairtest.metrics.evidence import MOST
 from fairtest.model.context import Context
 from fairtest.model.found import Found, FoundUnweighed
+from fairtest.numbers import per_cent
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import conditions_of
 from fairtest.search.exhaustive import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from fairtest.progress import Progress
     from fairtest.search.exhaustive import Candidates, ItemAxis, Reach
     from fairtest.search.scoring import Outputs
-    from fairtest.types import FloatArray
+    from fairtest.types import BoolArray, FloatArray
 
 Key: TypeAlias = tuple[int, ...]
 """A context by the numbers of its predicates."""
@@ -48,6 +49,8 @@ GROWN = ("tree", "forest")
 """The searches whose nodes are taken as they are; the others evaluate every conjunction of a few predicates."""
 MOST_FIXED = 5000
 """The most contexts that are tested on everybody at once."""
+NEARLY_EVERYBODY = 0.98
+"""A context with such a share of the people is no context."""
 MOST_ROWS = 1 << 23
 """The most rows that the nodes of trees which grow together may have; at least one tree grows at a time."""
 
@@ -79,14 +82,14 @@ class Searcher:
         """Return the contexts to test, as the plan says how to search."""
         search = self._settings.plan.search
         if search in GROWN:
-            found = self.grown(self._progress)
-            return self.weighted(replace(found, guided=frozenset(found.contexts if search == "tree" else ())))
+            found = self.grow_trees(self._progress)
+            return self.weigh(replace(found, guided=frozenset(found.contexts if search == "tree" else ())))
         if search == "exhaustive":
             return self._union(None, self._progress)
-        tree = self.grown(progress_of_step(self._progress, 0, 2))
+        tree = self.grow_trees(progress_of_step(self._progress, 0, 2))
         return self._union(tree, progress_of_step(self._progress, 1, 2))
 
-    def grown(self, progress: Progress) -> Found:
+    def grow_trees(self, progress: Progress) -> Found:
         """Return the nodes of the guided tree, or of a forest, as they are."""
         if self._settings.plan.search != "forest":
             return grow(self._scorer(), self._table, self._settings, progress)
@@ -103,7 +106,7 @@ class Searcher:
     def _scorer(self, looked_at: LookedAt | None = None) -> HistogramScorer:
         return HistogramScorer(self._outputs, self._target, self._axes, self._settings, looked_at)
 
-    def weighted(self, found: Found) -> Found:
+    def weigh(self, found: Found) -> Found:
         """Return contexts with the evidence for each, to be counted when it is asked for."""
 
         def weigh() -> tuple[FloatArray, FloatArray]:
@@ -112,7 +115,7 @@ class Searcher:
 
         return FoundUnweighed(found, weigh)
 
-    def fixed(self) -> Found:
+    def find_fixed(self) -> Found:
         """Return every conjunction of as many predicates as keep the family small; the outputs have no say in it."""
         axes = item_axes(self._axes, self._table)
         few = None
@@ -130,13 +133,12 @@ class Searcher:
             )
         contexts = (Context(), *(() if few is None else few.contexts))
         nothing = np.zeros(len(contexts))
-        parents, notes = (-1,) + (0,) * (len(contexts) - 1), cut_short(depth, wanted, tree=False)
-        return Found(contexts, parents, len(contexts), nothing, nothing, notes=notes)
+        return Found(contexts, len(contexts), nothing, nothing, notes=note_cut_short(depth, wanted, tree=False))
 
     def _union(self, tree: Found | None, progress: Progress) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree if there is one."""
         few, depth, notes = self.conjunctions(progress)
-        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not covered(c, depth))
+        deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not is_covered(c, depth))
         others = (Context(), *deep)
         z, link = self.evidence(others)
         if few.wide:
@@ -147,10 +149,37 @@ class Searcher:
         evidence = known_deviates(z) if few.wide else half_link(z, link)
         looked_at = few.looked_at + (1 if tree is None else tree.looked_at)
         guided = frozenset(() if tree is None else tree.contexts)
-        parents = (-1,) + (0,) * (len(contexts) - 1)
         weights, signs = weights_and_signs(evidence, z, self.strength.metric)
         notes = (*notes, *(() if tree is None else tree.notes))
-        return Found(contexts, parents, looked_at, weights, signs, guided=guided, notes=notes)
+        found = Found(contexts, looked_at, weights, signs, guided=guided, notes=notes)
+        return self._without_nearly_everybody(found)
+
+    def _without_nearly_everybody(self, found: Found) -> Found:
+        """Return contexts without those that nearly everybody is in: they say again what the population says."""
+        far = self._are_nearly_everybody(found.contexts)
+        if not far.any():
+            return found
+        at = np.flatnonzero(~far)
+        kept = found.take(at)
+        notes = (*found.notes, note_nearly_everybody(int(far.sum())))
+        return replace(kept, notes=notes, strongest=found.strongest, rare=found.rare)
+
+    def _are_nearly_everybody(self, contexts: Sequence[Context]) -> BoolArray:
+        """Whether each context has nearly all people of the training set; all its predicates must have them, too."""
+        total = self._count_people([Context()])[0]
+        singles = list(dict.fromkeys(p for context in contexts for p in context.predicates))
+        people = self._count_people([Context((p,)) for p in singles])
+        common = {p for p, n in zip(singles, people.tolist(), strict=True) if n >= NEARLY_EVERYBODY * total}
+        at = [i for i, c in enumerate(contexts) if len(c) and common.issuperset(c.predicates)]
+        far = np.zeros(len(contexts), dtype=bool)
+        far[at] = self._count_people([contexts[i] for i in at]) >= NEARLY_EVERYBODY * total
+        return far
+
+    def _count_people(self, contexts: Sequence[Context]) -> FloatArray:
+        """Return how many people of the training set are in each context, as far as their output is known."""
+        engine = self._outputs[0].engine
+        sums = engine.tables(TRAIN, conditions_of(contexts, self._axis), self._target)
+        return np.asarray(self.strength.sizes(sums, self._target), dtype=float)
 
     def conjunctions(self, progress: Progress) -> tuple[Candidates, int, tuple[str, ...]]:
         """Return every conjunction of a few predicates, of how many, and a word if longer ones are too many."""
@@ -158,7 +187,7 @@ class Searcher:
         wanted = min(self._reach.depth, self._settings.plan.max_depth, len(axes))
         number = sum(some.number for some in self._outputs)
         depth = feasible_depth(axes, self._target, wanted, number, self._reach)
-        notes = cut_short(depth, wanted, tree=self._settings.plan.search != "exhaustive")
+        notes = note_cut_short(depth, wanted, tree=self._settings.plan.search != "exhaustive")
         return self._conjunctions(axes, depth, progress), depth, notes
 
     def _conjunctions(
@@ -180,14 +209,14 @@ class Searcher:
 
         Where there are several outputs, both have a second axis for them.
         """
-        known = _Numbered(contexts, self._axis)
+        known = _ContextKeys(contexts, self._axis)
         parts = [self._evidence(some, known) for some in self._outputs]
         if len(parts) == 1:
             return parts[0]
         z, link = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
         return z, link
 
-    def _evidence(self, outputs: Outputs, known: _Numbered) -> tuple[FloatArray, FloatArray]:
+    def _evidence(self, outputs: Outputs, known: _ContextKeys) -> tuple[FloatArray, FloatArray]:
         place = {key: i for i, key in enumerate(known.keys)}
         around = [around_of(key) for key in known.keys]
         new = list(dict.fromkeys(p for each in around for p in each if p not in place))
@@ -210,7 +239,7 @@ class Searcher:
         return here.z, link
 
 
-class _Numbered:
+class _ContextKeys:
     """Contexts as numbers of their predicates, which are quicker to compare than the predicates themselves."""
 
     def __init__(self, contexts: Sequence[Context], axis_of: Callable[[str], Axis | None]) -> None:
@@ -239,12 +268,28 @@ def around_of(key: Key) -> list[Key]:
     return [key[:i] + key[i + 1 :] for i in range(len(key))]
 
 
-def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
-    """Return a word about conjunctions that were not looked at because there are too many of them.
+def note_nearly_everybody(number: int) -> str:
+    """Return a word about groups that nearly everybody is in.
 
     Examples
     --------
-    >>> cut_short(3, 3, tree=True)
+    >>> note_nearly_everybody(1)
+    '1 group was not tested because nearly everybody (98 % or more) is in it: what holds there is what holds overall.'
+    """
+    who = "1 group was" if number == 1 else f"{number:,} groups were"
+    them = "it" if number == 1 else "them"
+    return (
+        f"{who} not tested because nearly everybody ({per_cent(NEARLY_EVERYBODY)} or more) is in {them}: "
+        "what holds there is what holds overall."
+    )
+
+
+def note_cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
+    """Return a note about conjunctions that were not looked at because there are too many of them.
+
+    Examples
+    --------
+    >>> note_cut_short(3, 3, tree=True)
     ()
     """
     if depth >= wanted:
@@ -255,7 +300,7 @@ def cut_short(depth: int, wanted: int, tree: bool) -> tuple[str, ...]:
     return (f"{told} looked at; {rest}. With fewer contextual columns the search goes deeper.",)
 
 
-def covered(context: Context, depth: int) -> bool:
+def is_covered(context: Context, depth: int) -> bool:
     """Whether the exhaustive search has looked at a context: few predicates, on different attributes."""
     return len(context) <= depth and len(context.columns) == len(context)
 

@@ -10,7 +10,7 @@ from fairtest.data.holdout import TRAIN
 from fairtest.exceptions import InputError, unquoted
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import children, n_splits
-from fairtest.search.scoring import aggregate_score, rounded
+from fairtest.search.scoring import aggregate_score, round_scores
 from fairtest.search.tree import LookedAt, Split
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class RowScorer:
         for condition in node.conditions:
             inside &= np.isin(self._everyone.codes[condition.column], condition.codes)
         best: Split | None = None
-        parent = rounded(np.array([node.strength]))
+        parent = round_scores(np.array([node.strength]))
         axes = [axis for axis in self._axes if node.allows(axis)]
         for number, axis in enumerate(axes):
             progress(number / len(axes))
@@ -100,7 +100,7 @@ class RowScorer:
                 unreadable = axis.pool is not None and condition.codes == (axis.pool,) and not axis.pool_is_readable
                 if size[j, k] >= max(self._settings.min_people, 1) and not unreadable:
                     looked_at += 1
-                    strengths[j, k] = rounded(self._strength(people))
+                    strengths[j, k] = round_scores(self._strength(people))
         return strengths, size, looked_at
 
     def _strength(self, people: BoolArray) -> FloatArray:

@@ -59,7 +59,19 @@ class Strength:
         error = delta_error(self.metric.effect, summary)
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.where(error > 0, effect / error, 0.0)
-        return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
+        # where a cell is empty the counts themselves leave too little variance to compare contexts by
+        smoothed = delta_error(self.metric.effect, Counts(summary.counts + 1))
+        variance = np.fmax(error, smoothed) ** 2
+        return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, variance)
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is known how surely two contexts differ: the metric says so, or it follows from counts.
+
+        Near its least value, the error of a metric without sign does not follow from how it changes with the counts.
+        """
+        metric = self.metric
+        return metric.evidence is not None or (metric.signed and metric.summary is SummaryKind.COUNTS)
 
     def contributions(self, summary: Summary) -> FloatArray:
         """Return what outputs add to the strength of each context: that of the only one is all there is."""
@@ -142,7 +154,7 @@ def child_sums(axis: Axis, table: NDArray[Any]) -> NDArray[Any]:
     return np.moveaxis(np.stack(parts, axis=-3), (-2, -1, -3), (0, 1, 2))
 
 
-def picked(sums: NDArray[Any], wanted: BoolArray) -> NDArray[Any]:
+def pick_children(sums: NDArray[Any], wanted: BoolArray) -> NDArray[Any]:
     """Return some of the children of :func:`child_sums` one after the other, in memory cell by cell as there."""
     cells = np.moveaxis(sums, (0, 1, 2), (-2, -1, -3))
     some = cells.reshape(-1, wanted.size).take(np.flatnonzero(np.moveaxis(wanted, 2, 0)), axis=1)
@@ -175,9 +187,9 @@ def aggregate_score(
         total = (weight * np.where(counts, strength, 0.0)).sum(axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
             score = total / weight.sum(axis=-1)
-    return np.where(best > parent[:, None], rounded(score), -np.inf)
+    return np.where(best > parent[:, None], round_scores(score), -np.inf)
 
 
-def rounded(score: FloatArray) -> FloatArray:
+def round_scores(score: FloatArray) -> FloatArray:
     """Return scores without their last digits, so that ties do not hang on the order of a sum."""
     return np.round(score, 12)

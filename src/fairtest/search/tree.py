@@ -22,7 +22,7 @@ from fairtest.model.context import Context
 from fairtest.model.found import Found
 from fairtest.progress import progress_of_step, silent
 from fairtest.search.cuts import children, n_splits
-from fairtest.search.scoring import aggregate_score, child_sums, picked, rounded
+from fairtest.search.scoring import aggregate_score, child_sums, pick_children, round_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,7 +106,7 @@ class LookedAt:
     _known: set[tuple[Context, str]] = field(default_factory=set)
 
     def add(self, node: Node, axis: Axis, candidates: int) -> None:
-        """Note that so many parts of a node along an axis were evaluated."""
+        """Count the parts of a node that were evaluated along an axis."""
         if node.columns is not None:
             key = (node.context, axis.column)
             if key in self._known:
@@ -132,10 +132,10 @@ class Scorer(Protocol):
 
 def grow(scorer: Scorer, table: Table, settings: TrainingRun, progress: Progress = silent) -> Found:
     """Grow one tree and return its nodes as contexts."""
-    return merged(grown(scorer, table, settings, [None], progress), scorer.looked_at)
+    return merge_trees(grow_trees(scorer, table, settings, [None], progress), scorer.looked_at)
 
 
-def grown(
+def grow_trees(
     scorer: Scorer,
     table: Table,
     settings: TrainingRun,
@@ -174,7 +174,7 @@ def grown(
 def _strongest(
     nodes: list[tuple[int, int]], trees: Sequence[Sequence[Node]], widest: int | None
 ) -> list[tuple[int, int]]:
-    """Return the nodes that are cut further: of each tree the strongest so many, in the order they came in."""
+    """Return the nodes that are cut further: the ``widest`` strongest of each tree, in the order they came in."""
     if widest is None or len(nodes) <= widest:
         return nodes
     kept: set[tuple[int, int]] = set()
@@ -245,21 +245,15 @@ class _Parts:
         return self._known[key]
 
 
-def merged(trees: Sequence[Sequence[Node]], looked_at: LookedAt) -> Found:
+def merge_trees(trees: Sequence[Sequence[Node]], looked_at: LookedAt) -> Found:
     """Return the nodes as contexts, tree by tree; two ways to the same people count once."""
-    at: dict[Context, int] = {}
-    parents: list[int] = []
-    for nodes in trees:
-        for node in nodes:
-            if node.context not in at:
-                at[node.context] = len(at)
-                parents.append(at[nodes[node.parent].context] if node.parent >= 0 else -1)
-    nothing = np.zeros(len(at))
-    return Found(tuple(at), tuple(parents), looked_at.total, nothing, nothing, notes=_left_whole(looked_at.uncut))
+    contexts = tuple(dict.fromkeys(node.context for nodes in trees for node in nodes))
+    nothing = np.zeros(len(contexts))
+    return Found(contexts, looked_at.total, nothing, nothing, notes=_note_left_whole(looked_at.uncut))
 
 
-def _left_whole(uncut: int) -> tuple[str, ...]:
-    """Return a word about populations that were not cut further because there were too many."""
+def _note_left_whole(uncut: int) -> tuple[str, ...]:
+    """Return a note about populations that were not cut further because there were too many."""
     if not uncut:
         return ()
     return (
@@ -316,7 +310,7 @@ class HistogramScorer:
     def _best_of(self, nodes: Sequence[Node], first: int, progress: Progress) -> list[Split | None]:
         """Return the best cut of each node; their places are all that there are from ``first`` on."""
         best: list[Split | None] = [None] * len(nodes)
-        strength = rounded(np.array([n.strength for n in nodes]))
+        strength = round_scores(np.array([n.strength for n in nodes]))
         place = np.array([n.place for n in nodes]) - first
         any_axis = all(node.columns is None for node in nodes)
         axes = [axis for axis in self._axes if any_axis or any(node.allows(axis) for node in nodes)]
@@ -358,8 +352,8 @@ class HistogramScorer:
             enough[:, :, axis.pool] = False
         strengths = np.full((enough.shape[2], *enough.shape[:2]), np.nan)
         others = (child_sums(axis, table)[:, splits] for table in tables)
-        known = self._together(picked(each, enough) for each in chain([sums], others))
-        strengths[np.moveaxis(enough, 2, 0)] = rounded(known)
+        known = self._together(pick_children(each, enough) for each in chain([sums], others))
+        strengths[np.moveaxis(enough, 2, 0)] = round_scores(known)
         strengths = np.moveaxis(strengths, 0, 2)
         score = aggregate_score(strengths, size, enough, parent, self._settings.plan.aggregate)
         return strengths, score, np.count_nonzero(enough, axis=(1, 2))
@@ -367,10 +361,10 @@ class HistogramScorer:
     def advance(self, cuts: Sequence[Cut], child: ChildTable) -> None:
         """Go one level down."""
         for frontier in self._frontiers:
-            frontier.advance(*carried_out(cuts, child, frontier.n_nodes))
+            frontier.advance(*lay_out_cuts(cuts, child, frontier.n_nodes))
 
 
-def carried_out(
+def lay_out_cuts(
     cuts: Sequence[Cut], child: ChildTable, n_nodes: int
 ) -> tuple[list[Axis | None], ChildTable, NDArray[np.intp] | None]:
     """Return cuts as an engine takes them: one for each node, or, if a node is cut in several ways, those of each."""

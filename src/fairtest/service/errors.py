@@ -9,6 +9,7 @@
      ├── BatchRejected      records are not what the stream declares; every one is named
      ├── KeyReused          an idempotency key came with another body
      ├── BadRequest         a value is not what it must be
+     ├── TooManyRequests    the key sends more than it may: come back later
      ├── TooLarge           more bytes, records or columns than a request may have
      ├── Unsupported        a format that is not understood here
      └── StoreUnavailable   not now: try again
@@ -69,6 +70,16 @@ class TooLarge(ServiceError):  # noqa: N818
     """The request has more bytes, records or columns than it may have."""
 
     status, kind, title = 413, "too-large", "The request is too large"
+
+
+class TooManyRequests(ServiceError):  # noqa: N818
+    """The key sends more requests than it may. The header Retry-After says when the next one is taken."""
+
+    status, kind, title = 429, "too-many-requests", "Too many requests; nothing was stored"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Unsupported(ServiceError):  # noqa: N818

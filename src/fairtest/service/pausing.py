@@ -21,6 +21,8 @@ POINTS = (
     "claim.committed",
     "spend.inside",
     "spend.committed",
+    "watch.inside",
+    "watch.committed",
     "send.sent",  # a message has left, nobody has noted it
 )
 hook: Callable[[str], None] | None = None

@@ -12,6 +12,7 @@ from sqlalchemy import func, insert, select
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import Overloaded
+from fairtest.service.guard.limits import Buckets
 from fairtest.service.guard.secrets import Secret
 from fairtest.service.store.database import Database
 from fairtest.service.store.migrate import migrate
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from fairtest.service.settings import Settings
+    from fairtest.service.work.watching import HeldWatch
 
+SECRET_FILE = "secret.key"
 LOOK_EVERY = 2.0
 """Seconds between two looks at the disk and at what waits to be sealed."""
 
@@ -37,20 +40,28 @@ class Service:
         Where everything is.
     writes
         Whether this process takes records; a worker does not.
+
+    Attributes
+    ----------
+    stopping
+        Set when the process is to end: whoever does something long gives it back.
     """
 
     def __init__(self, settings: Settings, *, writes: bool = False) -> None:
         self.settings = settings
         settings.data.mkdir(parents=True, exist_ok=True)
-        self.secret = Secret.from_file(settings.data / "secret.key")
+        self.secret = Secret.from_file(settings.data / SECRET_FILE)
         self.database = Database(settings.database_url)
         migrate(self.database)
         self._check_secret()
         self.segments = open_segments(settings.segments_at, self.database)
         self.writer: Writer | None = Writer(self.database) if writes else None
+        self.requests = Buckets(settings.rate)
+        self.stopping = threading.Event()
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()
+        self.held_watches: dict[str, HeldWatch] = {}
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 
     @property
@@ -102,7 +113,7 @@ class Service:
             if stored is None:
                 connection.execute(insert(service).values(name=name, value=self.secret.fingerprint))
             elif stored != self.secret.fingerprint:
-                path = self.settings.data / "secret.key"
+                path = self.settings.data / SECRET_FILE
                 raise InputError(
                     f"The database belongs to another secret than {path}. Bring the file secret.key of the machine "
                     "where it was made; without it, people who were tested or erased could not be recognised."

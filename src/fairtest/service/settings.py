@@ -30,6 +30,8 @@ class Settings:
         Bytes that must be free on the disk of the folder for batches to be taken.
     allow_private
         Networks that webhooks may reach although they are not public, such as ``10.1.0.0/16``.
+    rate
+        Requests that a key may send in a second, on average over two; 0 for no limit.
     public_url
         How people reach the service, for links in messages; else what FAIRTEST_PUBLIC_URL says.
     """
@@ -43,6 +45,7 @@ class Settings:
     erase_within_hours: float = 24.0
     allow_private: tuple[str, ...] = ()
     public_url: str = ""
+    rate: float = 2000.0
 
     @property
     def database_url(self) -> str:

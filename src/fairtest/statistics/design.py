@@ -284,7 +284,7 @@ def judge_independence(rows: RowSums, left: FloatArray, right: FloatArray) -> Ef
         at = np.flatnonzero(rows.stratum == stratum)
         person = at if rows.person is None else rows.person[at]
         inner = RowSums(rows.weight[at], np.zeros(at.size, dtype=np.int64), person)
-        a, b = _whitened(inner, left[at]), _whitened(inner, right[at])
+        a, b = _whiten(inner, left[at]), _whiten(inner, right[at])
         if a.shape[1] and b.shape[1]:
             score = (a[:, :, None] * b[:, None, :]).reshape(at.size, -1) * (inner.weight / np.sqrt(inner.mass))[:, None]
             components.append(_by_person_of(rows.people, person, score))
@@ -318,7 +318,7 @@ def _freedom_of(people: int, sides: Sequence[tuple[IntArray | None, FloatArray]]
     return float(max(min(_number_of(alike), _number_of(independent), unequal, people) - 1, 1.0))
 
 
-def _whitened(rows: RowSums, columns: FloatArray) -> FloatArray:
+def _whiten(rows: RowSums, columns: FloatArray) -> FloatArray:
     """Return columns centred, uncorrelated and of variance 1 over everybody; fewer where some follow from others."""
     centred = rows.centred(columns)
     covariance = (centred * rows.weight[:, None]).T @ centred / max(rows.mass, 1e-300)

@@ -63,7 +63,7 @@ class LedgerBudget(Budget):
     @property
     def left(self) -> int:
         """How many test sets have not been spent."""
-        return self.size - len(self._ledger.spent())
+        return self.size - len(self._ledger.spent_sets())
 
     @property
     def shown(self) -> bool:
@@ -72,13 +72,13 @@ class LedgerBudget(Budget):
         What the registry knows counts too, such as an audit of the same people without this workspace. In a workspace
         that was made before, it is not known whether proposals of training have been shown: they may have been.
         """
-        if self._setup.levels == "product" or self._ledger.shown():
+        if self._setup.levels == "product" or self._ledger.was_shown():
             return True
         return registry.was_shown(self._setup.fingerprint, besides=self._setup.id)
 
     def mark_shown(self) -> None:
         """Note that something is shown from here on; a run that is stored says so itself."""
-        if not self._ledger.shown():
+        if not self._ledger.was_shown():
             self._ledger.mark_shown(now(), _storable(self._caller.command))
             registry.note_shown(self._setup.fingerprint, self._setup.rows)
 
@@ -89,7 +89,7 @@ class LedgerBudget(Budget):
     def check(self) -> None:
         """Raise if there is no test set left to draw, or its answer could not be stored."""
         if not self.left:
-            raise self._exhausted()
+            raise self._exhausted_error()
         self._ledger.check_writable()
 
     @contextmanager
@@ -130,18 +130,18 @@ class LedgerBudget(Budget):
 
     def _claim_free_set(self, holding: ExitStack) -> int | None:
         """Return a test set that is now held, or None if others hold all that are left."""
-        left = sorted(set(range(1, self.size + 1)) - self._ledger.spent())
+        left = sorted(set(range(1, self.size + 1)) - self._ledger.spent_sets())
         if not left:
-            raise self._exhausted()
+            raise self._exhausted_error()
         for number in left:
             with ExitStack() as trying:
                 # who held it before may have spent it since it was counted
-                if trying.enter_context(self._ledger.claim(number)) and number not in self._ledger.spent():
+                if trying.enter_context(self._ledger.claim(number)) and number not in self._ledger.spent_sets():
                     holding.push(trying.pop_all())
                     return number
         return None
 
-    def _exhausted(self) -> BudgetExhausted:
+    def _exhausted_error(self) -> BudgetExhausted:
         return BudgetExhausted(
             f"The budget of the workspace {str(self._folder)!r} is exhausted: {self.all_sets} been spent. What "
             f"they answered can be shown again (fairtest report {shlex.quote(str(self._folder))}); a new question "

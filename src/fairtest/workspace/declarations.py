@@ -42,7 +42,7 @@ def merge_declarations(before: Mapping[str, Any], more: Mapping[str, Any]) -> di
         result[name] = _without(result.get(name) or (), spoken_of)
     for name, value in more.items():
         if value:
-            result[name] = _joined(result.get(name) or (), _plain(value))
+            result[name] = _join(result.get(name) or (), _plain(value))
     return {name: value for name, value in result.items() if value}
 
 
@@ -61,7 +61,7 @@ def _without(columns: Any, gone: set[str]) -> Any:
     return [column for column in columns if column not in gone]
 
 
-def _joined(before: Any, more: Any) -> Any:
+def _join(before: Any, more: Any) -> Any:
     if isinstance(more, dict):
         return {**before, **more} if isinstance(before, dict) else more
     return more if isinstance(more, str) else [*before, *more]

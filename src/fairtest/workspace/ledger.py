@@ -134,13 +134,13 @@ class Ledger(Protocol):
     def setup(self) -> Setup:
         """Return what the workspace is about."""
 
-    def spent(self) -> frozenset[int]:
+    def spent_sets(self) -> frozenset[int]:
         """Return the numbers of the test sets that are spent."""
 
     def runs(self) -> tuple[Run, ...]:
         """Return what has been asked, in the order in which it was answered."""
 
-    def shown(self) -> bool:
+    def was_shown(self) -> bool:
         """Whether anything was shown of the people: what a test set answered, or what training proposes."""
 
     def mark_shown(self, when: str, command: str) -> None:

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
-from fairtest.data.locks import held
+from fairtest.data.locks import hold_lock
 from fairtest.exceptions import FairTestError, InputError, UsageError
 from fairtest.workspace.codec import pack, unpack
 from fairtest.workspace.ledger import AlreadySpent, Headline, Run, Setup, StoredReport
@@ -130,7 +130,7 @@ class SQLiteLedger:
             declared=unpack(str(stored.declared)),
         )
 
-    def spent(self) -> frozenset[int]:
+    def spent_sets(self) -> frozenset[int]:
         """Return the numbers of the test sets that are spent."""
         with self._transaction() as database:
             return frozenset(number for (number,) in database.execute("SELECT number FROM run"))
@@ -146,18 +146,18 @@ class SQLiteLedger:
             rows = database.execute("SELECT number, started, finished, command, version FROM run ORDER BY place")
             return tuple(replace(Run(*row), reports=tuple(lines.get(row[0], ()))) for row in rows)
 
-    def shown(self) -> bool:
+    def was_shown(self) -> bool:
         """Whether anything was shown of the people: what a test set answered, or what training proposes."""
         with self._transaction() as database:
-            return _shown(database)
+            return _was_shown(database)
 
     def mark_shown(self, when: str, command: str) -> None:
         """Note that what training proposes is shown from here on; a file that has it noted need not be writable."""
-        if self.shown():
+        if self.was_shown():
             return
         with self._transaction("rw") as database:
             _migrate(database)
-            if not _shown(database):
+            if not _was_shown(database):
                 database.execute("INSERT INTO shown VALUES (?, ?)", (when, command))
 
     def reports(self, number: int) -> tuple[StoredReport, ...]:
@@ -169,13 +169,13 @@ class SQLiteLedger:
                 (number,),
             ).fetchall()
         try:
-            return tuple(StoredReport(Headline(*row[:5]), row[5], *map(_read, row[6:])) for row in rows)
+            return tuple(StoredReport(Headline(*row[:5]), row[5], *map(_decompress, row[6:])) for row in rows)
         except (zlib.error, UnicodeDecodeError) as error:
-            raise self._damaged(error) from error
+            raise self._damaged_error(error) from error
 
     def claim(self, number: int) -> AbstractContextManager[bool]:
         """Hold a test set while the block runs, if nobody else does; the kernel gives it back if the process dies."""
-        return held(self.folder / f"set-{number}.lock")
+        return hold_lock(self.folder / f"set-{number}.lock")
 
     def spend(self, run: Run, reports: Sequence[StoredReport]) -> None:
         """Store a run with its reports, which spends its test set: all of it or nothing."""
@@ -213,9 +213,9 @@ class SQLiteLedger:
                         db.execute("ROLLBACK")
                     raise
         except sqlite3.Error as error:
-            raise self._explained(error) from error
+            raise self._explain_error(error) from error
 
-    def _explained(self, error: sqlite3.Error) -> FairTestError:
+    def _explain_error(self, error: sqlite3.Error) -> FairTestError:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return self._not_writable()
@@ -225,7 +225,7 @@ class SQLiteLedger:
             return UsageError(f"The workspace {str(self.folder)!r} does not take this: {error}.")
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             return InputError(f"The workspace {str(self.folder)!r} could not be written ({error}). Nothing was spent.")
-        return self._damaged(error)
+        return self._damaged_error(error)
 
     def _not_writable(self) -> InputError:
         return InputError(
@@ -234,7 +234,7 @@ class SQLiteLedger:
             "Change the permissions of the folder, or make another workspace."
         )
 
-    def _damaged(self, error: Exception) -> InputError:
+    def _damaged_error(self, error: Exception) -> InputError:
         return InputError(
             f"The workspace {str(self.folder)!r} is damaged ({error}). Bring back {FILE} from a backup: what it holds "
             "cannot be found out in another way."
@@ -264,7 +264,7 @@ def _migrate(database: sqlite3.Connection) -> None:
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _shown(database: sqlite3.Connection) -> bool:
+def _was_shown(database: sqlite3.Connection) -> bool:
     tables = ("run", "shown") if _version(database) >= LEVELS_SINCE else ("run",)
     return any(database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
 
@@ -286,12 +286,12 @@ def _setup_row(setup: Setup) -> tuple[object, ...]:
 
 def _report_row(report: StoredReport) -> tuple[object, ...]:
     large = (report.prior, report.document, report.json, report.text, report.html)
-    return (*astuple(report.headline), report.question, *map(_written, large))
+    return (*astuple(report.headline), report.question, *map(_compress, large))
 
 
-def _written(text: str) -> bytes:
+def _compress(text: str) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
-def _read(stored: bytes) -> str:
+def _decompress(stored: bytes) -> str:
     return zlib.decompress(stored).decode("utf-8", "surrogatepass")

@@ -42,7 +42,7 @@ class Status:
         rows = "rows" if setup.reading.get("person") else "people"
         yield f"  data     {setup.name}: {setup.rows:,} {rows} (fingerprint {setup.fingerprint})"
         yield f"  file     {setup.path or 'none: it was made from a frame'}"
-        yield f"  split    {_split(setup)}; seed {setup.seed}, confidence {setup.conf:g}"
+        yield f"  split    {_describe_split(setup)}; seed {setup.seed}, confidence {setup.conf:g}"
         sets = "1 test set" if setup.budget == 1 else f"{setup.budget} test sets"
         yield f"  budget   {sets}: {len(self.runs)} spent, {self.left} left"
         if self.left and setup.levels == "product":
@@ -74,7 +74,7 @@ def _headline(line: Headline) -> str:
     return f"{line.title}{explained}: {line.significant:,} significant, {line.reported:,} reported"
 
 
-def _split(setup: Setup) -> str:
+def _describe_split(setup: Setup) -> str:
     if not setup.split:
         return "none: everybody is in the only test set"
     preset = f" (preset {setup.preset})" if setup.preset else ""

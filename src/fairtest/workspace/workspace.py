@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fairtest.data.fingerprint import fingerprint_in_order
-from fairtest.data.registry import said_elsewhere, was_shown
+from fairtest.data.registry import leave_warning_to_caller, was_shown
 from fairtest.data.source import DataSource, warn_if_known
 from fairtest.exceptions import InputError, UsageError
 from fairtest.pipeline.stages import explain_answer
@@ -98,7 +98,7 @@ class Workspace:
         """
         folder = Path(path)
         check_new(folder)
-        with said_elsewhere():
+        with leave_warning_to_caller():
             source = DataSource(data, budget, conf, train_size, seed, **options)
         warn_if_known(source.fingerprint)
         if was_shown(source.fingerprint):
@@ -145,7 +145,7 @@ class Workspace:
         made: DataSource | None = self.__dict__.get("source")
         if made is not None and declared == self.setup.declared:
             return made
-        source = self._read(declared)
+        source = self._read_source(declared)
         self._check_people(source, declared)
         source.budget = self._budget(declared)
         return source
@@ -158,7 +158,7 @@ class Workspace:
     @property
     def left(self) -> int:
         """How many test sets have not been spent."""
-        return self.setup.budget - len(self.ledger.spent())
+        return self.setup.budget - len(self.ledger.spent_sets())
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -172,7 +172,7 @@ class Workspace:
 
     def status(self) -> Status:
         """Return the data, the budget and past runs; prints as text. Does not read the data."""
-        return Status(str(self.path), self.setup, self.runs, self.ledger.shown())
+        return Status(str(self.path), self.setup, self.runs, self.ledger.was_shown())
 
     def report(self, run: int | None = None, place: int = 1) -> Report:
         """Return a report again, as it was: free.
@@ -251,11 +251,11 @@ class Workspace:
     def _budget(self, declared: Mapping[str, Any]) -> LedgerBudget:
         return LedgerBudget(self.ledger, self.setup, self.path, declared, self.caller)
 
-    def _read(self, declared: Mapping[str, Any]) -> DataSource:
+    def _read_source(self, declared: Mapping[str, Any]) -> DataSource:
         setup = self.setup
         share = setup.train_size if setup.split else None
         options = {**setup.reading, **declared, "split": setup.split, "name": setup.name}
-        with said_elsewhere():
+        with leave_warning_to_caller():
             return DataSource(self._find_data(), setup.budget, setup.conf, share, setup.seed, **options)
 
     def _find_data(self) -> Any:
@@ -284,7 +284,7 @@ class Workspace:
             return
         if declared != self.setup.declared:
             # a kind declared since may change how a value is written, and so its hash: '1.50' is no number as text
-            self._check_people(self._read(self.setup.declared), self.setup.declared)
+            self._check_people(self._read_source(self.setup.declared), self.setup.declared)
             return
         rows = source.table.n_rows
         name = Path(self._data).name if isinstance(self._data, str | os.PathLike) else source.table.name

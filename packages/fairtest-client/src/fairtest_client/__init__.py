@@ -16,12 +16,14 @@ from fairtest_client.errors import (
     Closed,
     InvalidRecord,
     InvalidSetting,
+    NoAnswer,
     NotDelivered,
     Rejected,
     Rejection,
 )
 from fairtest_client.logs import RecordHandler
 from fairtest_client.models import watched
+from fairtest_client.sampling import Sample
 from fairtest_client.stream import Counts, Stream, Unsent
 from fairtest_client.version import __version__
 
@@ -33,10 +35,12 @@ __all__ = [
     "Counts",
     "InvalidRecord",
     "InvalidSetting",
+    "NoAnswer",
     "NotDelivered",
     "RecordHandler",
     "Rejected",
     "Rejection",
+    "Sample",
     "Stream",
     "Unsent",
     "__version__",

@@ -9,9 +9,11 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from fairtest_client.errors import InvalidSetting, NotDelivered, Rejected
+from fairtest_client.errors import InvalidSetting, NoAnswer, NotDelivered, Rejected
+from fairtest_client.sampling import Sample
 from fairtest_client.settings import Settings
 from fairtest_client.stream import Stream, Unsent
+from fairtest_client.transport import Transport, Unreachable
 
 if TYPE_CHECKING:
     import ssl
@@ -92,7 +94,9 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({str(self._settings.address)!r})"
 
-    def stream(self, name: str, *, record_id: str = "id", truth: str | None = None) -> Stream:
+    def stream(
+        self, name: str, *, record_id: str = "id", truth: str | None = None, sample: Sample | None = None
+    ) -> Stream:
         """Return a stream of the service; the same one each time. With a spool, what a crash left of it is sent.
 
         Parameters
@@ -103,6 +107,8 @@ class Client:
             The column that holds the id of a record.
         truth
             The column of what turns out later, for :meth:`Stream.truth`.
+        sample
+            Which people to send, as :meth:`ask_sample` has it; all of them by default.
         """
         if not isinstance(name, str) or not name or not name.isprintable():
             raise InvalidSetting(f"The 'name' of a stream must be text such as 'loans'. Got {name!r}.")
@@ -112,7 +118,7 @@ class Client:
             found = self._streams.get(name)
             if found is None:
                 found = self._streams[name] = Stream(
-                    name, self._settings, record_id=record_id, truth=truth, on_start=_close_with_worker
+                    name, self._settings, record_id=record_id, truth=truth, on_start=_close_with_worker, sample=sample
                 )
             elif found.columns != (record_id, truth):
                 raise InvalidSetting(
@@ -120,6 +126,30 @@ class Client:
                     f"Got record_id={record_id!r} and truth={truth!r}."
                 )
             return found
+
+    def ask_sample(self, name: str) -> Sample:
+        """Ask the service which people a stream keeps, so that the others need not be sent. It waits for the answer.
+
+        Raises
+        ------
+        NoAnswer
+            The service cannot be reached, or the key may not send to the stream.
+        """
+        settings = self._settings
+        transport = Transport(settings.address, settings.key, settings.timeout, settings.tls)
+        try:
+            answer = transport.get(settings.address.records_path(name, "sampling"))
+        except Unreachable as error:
+            raise NoAnswer(f"The service cannot be reached: {error}.") from error
+        finally:
+            transport.close()
+        if answer.status != 200:
+            why = answer.body.get("detail") or answer.body.get("title") or "no reason was given"
+            raise NoAnswer(f"The service answered {answer.status} for the stream {name!r}: {why}")
+        try:
+            return Sample(**{part: answer.body[part] for part in ("share", "column", "key")})
+        except (KeyError, InvalidSetting) as error:
+            raise NoAnswer(f"The service did not say which people of {name!r} it keeps.") from error
 
     def close(self, timeout: float | None = None) -> Unsent:
         """Send what there is, and return what could not be sent in time. The streams take no more.

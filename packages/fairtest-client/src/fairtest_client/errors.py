@@ -7,6 +7,7 @@
      ├── InvalidRecord    (ValueError)    a record cannot be written as JSON
      ├── BufferFull       (RuntimeError)  the service takes less than the application sends
      ├── Rejected         (RuntimeError)  the service refused records that were sent before
+     ├── NoAnswer         (RuntimeError)  the service was asked something, and did not answer as it should
      ├── NotDelivered     (RuntimeError)  the client was closed, and records that nobody keeps are left
      └── Closed           (RuntimeError)  the stream has been closed
 
@@ -40,6 +41,10 @@ class BufferFull(ClientError, RuntimeError):  # noqa: N818
 
 class Closed(ClientError, RuntimeError):  # noqa: N818
     """The stream has been closed and takes no more records."""
+
+
+class NoAnswer(ClientError, RuntimeError):  # noqa: N818
+    """The service was asked something, and did not answer, or refused to."""
 
 
 class NotDelivered(ClientError, RuntimeError):  # noqa: N818

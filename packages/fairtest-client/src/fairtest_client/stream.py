@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairtest_client.batch import Kind
     from fairtest_client.functions import Errors, Output, RecordId
+    from fairtest_client.sampling import Sample
     from fairtest_client.settings import Settings
 
 P = ParamSpec("P")
@@ -54,13 +55,17 @@ class Unsent:
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the records that this process sent: accepted, rejected, waiting; and the tries it took."""
+    """What became of the records of this process: accepted, rejected, waiting; the tries it took; and who was left out.
+
+    ``left_out`` are records of people whom the stream does not keep; they were not sent.
+    """
 
     accepted: int
     rejected: int
     waiting: int
     tries: int
     failed_tries: int
+    left_out: int = 0
 
 
 class Stream:
@@ -74,14 +79,24 @@ class Stream:
         Those of the client.
     record_id, truth
         The columns that hold the id of a record and what turned out later, for :meth:`truth`.
+    sample
+        Which people are sent; all of them by default.
     on_start
         Called when a thread begins to send, in each process that does.
     """
 
     def __init__(
-        self, name: str, settings: Settings, *, record_id: str, truth: str | None, on_start: Callable[[], None]
+        self,
+        name: str,
+        settings: Settings,
+        *,
+        record_id: str,
+        truth: str | None,
+        on_start: Callable[[], None],
+        sample: Sample | None = None,
     ) -> None:
         self.name = name
+        self._sample, self._left_out = sample, 0
         self._settings, self._record_id, self._truth, self._on_start = settings, record_id, truth, on_start
         self._begin()
 
@@ -150,6 +165,10 @@ class Stream:
                 rejections, self._rejections = self._rejections, []
             if rejections:
                 raise Rejected(rejections)
+        if self._sample is not None and not self._sample.keeps(record):
+            with self._starting:
+                self._left_out += 1
+            return
         line = encode_record(record)
         patience = self._settings.wait if wait is None else wait
         if threading.current_thread() is self._thread:  # in on_rejected: nobody else would make room
@@ -235,7 +254,7 @@ class Stream:
         """What became of the records so far."""
         tally = self._sender.tally
         waiting = self._buffer.left()[0]
-        return Counts(tally.accepted, tally.rejected, waiting, tally.tries, tally.failed_tries)
+        return Counts(tally.accepted, tally.rejected, waiting, tally.tries, tally.failed_tries, self._left_out)
 
     def flush(self, timeout: float = 10.0) -> int:
         """Send what there is without waiting for a full batch; return how many records are unsent after so long."""

@@ -130,13 +130,27 @@ class Transport:
             self.close()
             raise Unreachable(_words(error)) from error
 
-    def _ask(self, path: str, body: bytes, headers: dict[str, str], timeout: float | None) -> Answer:
+    def get(self, path: str) -> Answer:
+        """Ask for something once and return the answer.
+
+        Raises
+        ------
+        Unreachable
+            There was no whole answer.
+        """
+        try:
+            return self._ask(path, None, {"Authorization": f"Bearer {self._key}"}, None)
+        except (ConnectionError, HTTPException, OSError) as error:
+            self.close()
+            raise Unreachable(_words(error)) from error
+
+    def _ask(self, path: str, body: bytes | None, headers: dict[str, str], timeout: float | None) -> Answer:
         seconds = self._timeout if timeout is None else max(min(timeout, self._timeout), 0.1)
         connection = self._connection or self._connect(seconds)
         self._connection = connection
         if connection.sock is not None:
             connection.sock.settimeout(seconds)
-        connection.request("POST", path, body, headers)
+        connection.request("GET" if body is None else "POST", path, body, headers)
         response = connection.getresponse()
         text = response.read(ANSWER_LIMIT + 1)
         if len(text) > ANSWER_LIMIT or response.will_close:

@@ -65,13 +65,13 @@ def decide_kind(column: ColumnDescription, declared: DeclaredKinds) -> KindDecis
     if column.dtype == pl.Null:
         return _decide_sets(column, declared)
     if column.name in declared.ordered:
-        return _ordered(column, "declared ordered", declared.ordered[column.name])
+        return _decide_ordered(column, "declared ordered", declared.ordered[column.name])
     if column.name in declared.numeric:
         return KindDecision(Kind.NUMERIC, "declared numeric")
     if column.name in declared.categorical:
         return _categorical(column, "declared categorical")
     if column.order:
-        return _ordered(column, "ordered categories", column.order)
+        return _decide_ordered(column, "ordered categories", column.order)
     if column.category or column.dtype == pl.Boolean or not column.present:
         return _categorical(column, "categories" if column.category else "booleans")
     return _decide_text(column) if column.dtype == pl.String else _decide_numbers(column)
@@ -126,7 +126,7 @@ def _categorical(column: ColumnDescription, values: str) -> KindDecision:
     return KindDecision(kind, f"{values}, {_values(column.distinct)}" if column.distinct else "no values")
 
 
-def _ordered(column: ColumnDescription, values: str, order: tuple[Level, ...]) -> KindDecision:
+def _decide_ordered(column: ColumnDescription, values: str, order: tuple[Level, ...]) -> KindDecision:
     return KindDecision(Kind.ORDERED, f"{values}, {_values(column.distinct)}", order)
 
 

@@ -1,4 +1,4 @@
-"""How a column is encoded: decided once for everybody, then done to any of the rows, here or on another machine."""
+"""How a column is encoded: decided once for the whole table, then applied to any rows, here or on another machine."""
 
 from __future__ import annotations
 

@@ -1,37 +1,33 @@
-"""Delimited text in: every field as text first, then each column as what all of its values are.
+"""Delimited text in: every field as text first; :mod:`fairtest.data.reading.spelling` says what a column spells.
 
-Reading text and casting whole columns costs little more than reading with the types known, and no value late in the
-file can contradict a type guessed early. Rows that are too short are found by arithmetic: the file must have as many
-delimiters as full rows need and quoted fields hold.
+Reading text and casting whole columns costs little more than reading with the types known. Rows that are too short are
+found by arithmetic: the file must have as many delimiters as full rows need and quoted fields hold.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 import polars as pl
 
 from fairtest.data.reading.files import READABLE
 from fairtest.data.reading.frames import check_names
-from fairtest.data.reading.raw import RawColumn, first_text, null_markers, to_raw
+from fairtest.data.reading.raw import null_markers
+from fairtest.data.reading.spelling import parse_fields, with_decimal_points
 from fairtest.exceptions import InputError, argument, in_python, setting, the
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtest.data.reading.raw import RawColumn
+
 DELIMITERS = (",", ";", "\t", "|")
-_BOOLEANS = ("true", "false")
-SAMPLE = 1_000
-"""How many of the first rows are tried before all are: most columns of text show there that they are no numbers."""
-_LONGEST = 9.2e18  # just below 2⁶³, the largest whole number of 64 bits
-_COMMA_NUMBER = r"^[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$"
-_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+"
-_MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -67,6 +63,20 @@ class TextFormat:
         if decimal is not None and decimal == delimiter:
             raise InputError(f"{the('decimal', 'parameter')} must not be the delimiter too. Got {decimal!r} for both.")
 
+    def may_have_commas(self, delimiter: str) -> bool:
+        """Whether numbers may have decimal commas in text whose fields are separated so."""
+        return self.decimal == "," or (self.decimal is None and delimiter == ";")
+
+
+class Before(NamedTuple):
+    """How much of a file comes before some of its text, to say in errors where something is."""
+
+    lines: int = 0
+    bytes: int = 0
+
+
+START = Before()
+
 
 def read_delimited(data: bytes, text: TextFormat, where: str) -> list[RawColumn]:
     r"""Return the columns of delimited text.
@@ -86,18 +96,17 @@ def read_delimited(data: bytes, text: TextFormat, where: str) -> list[RawColumn]
     [('age', [42, None]), ('job', ['Sales', None])]
     """
     data = decode(data, text.encoding, where)
-    if b"\x00" in data:
-        raise InputError(f"{where} is not a text file: it has null bytes. The data must be {READABLE}.")
+    check_no_nulls(data, where)
     data = data.lstrip(b"\r\n")
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
-    delimiter = text.delimiter or _guess_delimiter(data)
+    delimiter = text.delimiter or guess_delimiter(data)
     if data.endswith(delimiter.encode()):
         data += b"\n"  # or polars passes over a delimiter too many
     header = read_header(data, delimiter, where)
     check_names(header, where)
-    fields = _read_fields(data, delimiter, header, where)
-    commas = text.decimal == "," or (text.decimal is None and delimiter == ";")
+    fields = read_fields(data, delimiter, header, where)
+    commas = text.may_have_commas(delimiter)
     columns: list[RawColumn] = []
     for name, series in zip(header, fields.get_columns(), strict=True):
         values = null_markers(series.alias(name), text.missing)
@@ -113,111 +122,30 @@ def decode(data: bytes, encoding: str | None, where: str) -> bytes:
     >>> decode("né".encode("latin-1"), "latin-1", "people.csv").decode()
     'né'
     """
-    if encoding is None and data[:2] in _UTF16:
-        encoding = "utf-16"
-    if encoding is not None and encoding.casefold().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig"):
+    encoding = encoding_of(data, encoding)
+    if encoding is not None:
         try:
             data = data.decode(encoding).encode()
-        except LookupError:
-            raise InputError(
-                f"{the('encoding', 'parameter')} must be one that Python knows, such as 'utf-8', 'latin-1' or "
-                f"'cp1252'. Got {encoding!r} instead."
-            ) from None
         except UnicodeError as error:
-            _raise_undecodable(error, encoding, where)
+            raise_undecodable(error, encoding, where)
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def parse_fields(series: pl.Series) -> RawColumn:
-    """Return text as booleans, whole numbers, numbers or dates if every value is one, else as it is.
-
-    Numbers that begin with a zero, such as ``01020``, are codes and stay text.
-
-    Examples
-    --------
-    >>> columns = (["1", ""], ["1", "2.5"], ["1", "x"], ["true", "False"], ["007"])
-    >>> [parse_fields(pl.Series(texts)).values.dtype for texts in columns]
-    [Int64, Float64, String, Boolean, String]
-    """
-    raw = to_raw(series)
-    texts = raw.values
-    if texts is None or texts.dtype != pl.String or (first := first_text(texts)) is None:
-        return raw  # dates, or nothing
-    parsed = _parse_booleans(texts) if first.casefold() in _BOOLEANS else _parse_numbers(texts)
-    return raw if parsed is None else replace(raw, values=parsed)
+def encoding_of(start: bytes, encoding: str | None) -> str | None:
+    """Return the encoding of text that begins like this, None for UTF-8; raises where Python does not know it."""
+    if encoding is None:
+        return "utf-16" if start[:2] in _UTF16 else None
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise InputError(
+            f"{the('encoding', 'parameter')} must be one that Python knows, such as 'utf-8', 'latin-1' or "
+            f"'cp1252'. Got {encoding!r} instead."
+        ) from None
+    return None if encoding.casefold().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig") else encoding
 
 
-def _parse_booleans(texts: pl.Series) -> pl.Series | None:
-    """Return the booleans that the text spells, or None if some of it spells none."""
-    if any(text.casefold() not in _BOOLEANS for text in texts.drop_nulls().unique().to_list()):
-        return None
-    return texts.str.to_lowercase() == "true"
-
-
-def _parse_numbers(series: pl.Series) -> pl.Series | None:
-    """Return the numbers that the text spells, or None if some of it spells none."""
-    sample = series.head(SAMPLE)
-    if _cast_all(sample, pl.Float64) is None:
-        sample = sample.str.strip_chars()
-        if _cast_all(sample, pl.Float64) is None:
-            return None
-        series = series.str.strip_chars()
-    whole = _cast_all(series, pl.Int64) if _cast_all(sample, pl.Int64) is not None else None
-    if whole is not None:
-        return None if _have_leading_zeros(series) else whole
-    real = _cast_all(series, pl.Float64)
-    if real is None:
-        return None
-    finite = real.fill_nan(None)
-    return None if finite.null_count() == len(finite) or _are_too_long(series, finite) else finite
-
-
-def _cast_all(series: pl.Series, kind: type[pl.DataType]) -> pl.Series | None:
-    cast = series.cast(kind, strict=False)
-    return cast if cast.null_count() == series.null_count() else None
-
-
-def _have_leading_zeros(series: pl.Series) -> bool:
-    """Whether a whole number is written with zeros in front, as codes are."""
-    return bool((series.str.starts_with("0") & (series.str.len_bytes() > 1)).any())
-
-
-def _are_too_long(series: pl.Series, numbers: pl.Series) -> bool:
-    """Whether some whole numbers do not fit 64 bits: they must be codes, and floats would merge different ones."""
-    big = numbers.abs() > _LONGEST
-    return bool(big.any()) and bool(series.filter(big).str.contains(r"^[+-]?\d+$").any())
-
-
-def with_decimal_points(series: pl.Series, *, sure: bool = False) -> pl.Series:
-    """Return text that spells numbers with decimal commas with points instead; other text as it is.
-
-    Every value must be such a number, and one at least must have a comma. Points are then between thousands. Where
-    each comma could be between thousands too, as in ``12,500``, nothing is changed unless the user is ``sure``.
-
-    Examples
-    --------
-    >>> with_decimal_points(pl.Series(["3,5", "1.200,25", "7"])).to_list()
-    ['3.5', '1200.25', '7']
-    >>> with_decimal_points(pl.Series(["12,500", "1,250"])).to_list()
-    ['12,500', '1,250']
-    """
-    if series.dtype != pl.String:
-        return series
-    bare = series.drop_nulls().str.strip_chars()
-    bare = bare.filter(bare != "")
-    if not bare.head(SAMPLE).str.contains(_COMMA_NUMBER).all() or not bare.str.contains(_COMMA_NUMBER).all():
-        return series
-    commas = bare.filter(bare.str.contains(",", literal=True))
-    grouped = bool(bare.str.contains(_THOUSANDS).any())
-    if not commas.len() and not (sure and grouped):
-        return series
-    if not (sure or grouped) and commas.str.contains(_MAYBE_THOUSANDS).all():
-        return series
-    plain = series.str.replace_all(".", "", literal=True)
-    return plain.str.replace(",", ".", literal=True)
-
-
-def _guess_delimiter(data: bytes) -> str:
+def guess_delimiter(data: bytes) -> str:
     """Return the delimiter that occurs most in the header, outside quotes; a comma if none does."""
     line = re.sub(rb'"[^"]*"', b"", data[:65_536]).split(b"\n", 1)[0]
     counts = {delimiter: line.count(delimiter.encode()) for delimiter in DELIMITERS}
@@ -233,19 +161,46 @@ def read_header(data: bytes, delimiter: str | None, where: str) -> list[str]:
     ['age', 'job']
     """
     try:
-        names = next(_records(data, delimiter or _guess_delimiter(data)), (0, []))[1]
+        names = next(records(_as_lines(data), delimiter or guess_delimiter(data)), (0, []))[1]
     except UnicodeDecodeError as error:
-        _raise_undecodable(error, "utf-8", where)
+        raise_undecodable(error, "utf-8", where)
     except csv.Error:
         names = []
     if not names or any(ord(c) < 32 and c not in "\t\r\n" for name in names for c in name):
         raise InputError(f"{where} is not a table: its first line must name the columns. Is it a CSV or Parquet file?")
-    return names
+    return number_repeats(names)
 
 
-def _records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+def number_repeats(names: list[str]) -> list[str]:
+    """Return names of columns with a number behind those that were there before, as pandas and R read such files.
+
+    Examples
+    --------
+    >>> number_repeats(["score", "age", "score", "score"])
+    ['score', 'age', 'score.1', 'score.2']
+    """
+    found: list[str] = []
+    for name in names:
+        number, free = 0, name
+        while name.strip() and free in found:
+            number += 1
+            free = f"{name}.{number}"
+        found.append(free)
+    return found
+
+
+def check_no_nulls(data: bytes, where: str) -> None:
+    """Raise if there are null bytes in what should be text."""
+    if b"\x00" in data:
+        raise InputError(f"{where} is not a text file: it has null bytes. The data must be {READABLE}.")
+
+
+def _as_lines(data: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+
+
+def records(lines: io.TextIOWrapper, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the records as Python's own reader sees them, each with the number of the line it begins on."""
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     reader = csv.reader(lines, delimiter=separator)
     begin = 1
     for record in reader:
@@ -253,19 +208,25 @@ def _records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
         begin = reader.line_num + 1
 
 
-def _read_fields(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
+def read_fields(data: bytes, separator: str, header: list[str], where: str, before: Before = START) -> pl.DataFrame:
     """Return every field as text: read by polars, or one by one where quotes stand inside a field."""
-    if not _is_well_quoted(data, separator):
-        return _read_slowly(data, separator, header, where)
+    frame = _read_quickly(data, separator, header)
+    if frame is None:
+        lines = _as_lines(data)
+        rows = [row for block in read_slowly(lines, separator, header, where, before) for row in block][1:]
+        return as_frame(rows, header)
+    return frame.drop_nulls() if len(header) == 1 else frame  # nulls are blank lines: an empty field is quoted
+
+
+def _read_quickly(data: bytes, separator: str, header: list[str]) -> pl.DataFrame | None:
+    """Return every field as text, or None where only a slower reader knows what is meant or wrong."""
+    if not is_well_quoted(data, separator):
+        return None
     try:
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
-        return _read_slowly(data, separator, header, where)
-    if frame.width != len(header):
-        return _read_slowly(data, separator, header, where)
-    if not _is_complete(frame, data, separator, header):
-        return _read_slowly(data, separator, header, where)
-    return frame.drop_nulls() if len(header) == 1 else frame  # nulls are blank lines: an empty field is quoted
+        return None
+    return frame if frame.width == len(header) and _is_complete(frame, data, separator, header) else None
 
 
 def _is_complete(frame: pl.DataFrame, data: bytes, separator: str, header: list[str]) -> bool:
@@ -279,7 +240,7 @@ def _is_complete(frame: pl.DataFrame, data: bytes, separator: str, header: list[
     return data.count(separator.encode()) - inside == (frame.height + 1) * (len(header) - 1)
 
 
-def _is_well_quoted(data: bytes, separator: str) -> bool:
+def is_well_quoted(data: bytes, separator: str) -> bool:
     """Whether every quote opens a field, closes one, or is doubled inside one."""
     if b'"' not in data:
         return True
@@ -296,32 +257,45 @@ def _is_well_quoted(data: bytes, separator: str) -> bool:
     return bool(begins.all() and ends.all())
 
 
-def _read_slowly(data: bytes, separator: str, header: list[str], where: str) -> pl.DataFrame:
-    """Read with Python's own reader, which names the line of a row that does not fit."""
-    rows: list[list[str]] = []
+def read_slowly(
+    lines: io.TextIOWrapper, separator: str, header: list[str], where: str, before: Before, rows: int | None = None
+) -> Iterator[list[list[str]]]:
+    """Read with Python's own reader, which names the line of a row that does not fit, so many rows at a time."""
+    found: list[list[str]] = []
     fields = "1 field" if len(header) == 1 else f"{len(header)} fields"
     try:
-        for line, record in _records(data, separator):
+        for line, record in records(lines, separator):
             if record and len(record) != len(header):
                 raise InputError(
-                    f"{where}, line {line}: every row must have {fields}, as the header has. Got {len(record)}. Mend "
-                    f"the line, or pass {argument('delimiter', 'delimiter=')} if the fields are parted otherwise."
+                    f"{where}, line {before.lines + line}: every row must have {fields}, as the header has. Got "
+                    f"{len(record)}. Mend the line, or pass {argument('delimiter', 'delimiter=')} if the fields are "
+                    "separated by something else."
                 )
             if record:
-                rows.append(record)
+                found.append(record)
+            if len(found) == rows:
+                yield found
+                found = []
     except UnicodeDecodeError as error:
-        _raise_undecodable(error, "utf-8", where)
+        raise_undecodable(error, "utf-8", where, before)
     except csv.Error as error:
         raise InputError(f"{where} is not a table that can be read: {error}. Is a quote never closed?") from error
-    columns = list(zip(*rows[1:], strict=True)) or [()] * len(header)
+    yield found
+
+
+def as_frame(rows: list[list[str]], header: list[str]) -> pl.DataFrame:
+    """Return records as columns of text."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
     return pl.DataFrame([pl.Series(str(i), values, dtype=pl.String) for i, values in enumerate(columns)])
 
 
-def _raise_undecodable(error: UnicodeError, encoding: str, where: str) -> NoReturn:
+def raise_undecodable(error: UnicodeError, encoding: str, where: str, before: Before = START) -> NoReturn:
+    """Raise for bytes that are no text in an encoding, and say where they are."""
     at = ""
     if isinstance(error, UnicodeDecodeError):
-        line = error.object[: error.start].count(b"\n") + 1
-        at = f": byte 0x{error.object[error.start]:02x} at position {error.start}, line {line}, does not fit"
+        line = before.lines + error.object[: error.start].count(b"\n") + 1
+        position = before.bytes + error.start
+        at = f": byte 0x{error.object[error.start]:02x} at position {position}, line {line}, does not fit"
     if encoding == "utf-8":
         advice = f"{setting('encoding', 'cp1252')} or 'latin-1'"
     else:

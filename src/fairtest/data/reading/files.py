@@ -7,8 +7,9 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -16,11 +17,11 @@ from fairtest.data.reading.frames import first_line
 from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 READABLE = "a CSV or Parquet file (.csv, .tsv, .txt, .parquet; .gz and .zst too)"
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
-_ZSTD = b"\x28\xb5\x2f\xfd"
+ZSTD = b"\x28\xb5\x2f\xfd"
 _OTHER_SORTS = {
     b"%PDF": "a PDF document",
     b"\x89PNG": "a PNG image",
@@ -64,15 +65,51 @@ def read_unpacked(path: Path, encoding: str | None) -> bytes:
     with name_file_in_errors(path):
         content = path.read_bytes()
     if content.startswith(GZIP):
-        try:
+        with name_damage(path):
             content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{path} is damaged: it does not decompress with gzip. Copy it again.") from error
-    elif content.startswith(_ZSTD):
+    elif content.startswith(ZSTD):
         content = _unpack_zstd(content, path, encoding)
     if not content[:1000].strip() and not content.strip():
-        raise InputError(f"{path} is empty. The data must have a header and at least one row.")
+        raise empty_file(path)
     return content
+
+
+@contextmanager
+def open_unpacked(path: Path, encoding: str | None) -> Iterator[tuple[BinaryIO, Callable[[], float]]]:
+    """Open a file to read it by parts, decompressed if need be; text compressed with zstd is unpacked at once.
+
+    The second of the two says which share of the file has been read.
+    """
+    with name_file_in_errors(path):
+        file, size = path.open("rb"), max(path.stat().st_size, 1)
+
+    def share_read() -> float:
+        return file.tell() / size
+
+    with file:
+        start = file.read(4)
+        file.seek(0)
+        if start == ZSTD:
+            yield BytesIO(_unpack_zstd(file.read(), path, encoding)), share_read
+        elif start.startswith(GZIP):
+            with name_damage(path), gzip.open(file) as unpacked:
+                yield unpacked, share_read  # type: ignore[misc]
+        else:
+            yield file, share_read
+
+
+def empty_file(path: Path) -> InputError:
+    """Return the error for a file with nothing in it."""
+    return InputError(f"{path} is empty. The data must have a header and at least one row.")
+
+
+@contextmanager
+def name_damage(path: Path) -> Iterator[None]:
+    """Turn an error of decompressing into one that says which file is damaged."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is damaged: it does not decompress with gzip. Copy it again.") from error
 
 
 def _unpack_zstd(content: bytes, path: Path, encoding: str | None) -> bytes:

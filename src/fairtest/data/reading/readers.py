@@ -65,12 +65,12 @@ def read_table(
     missing
         Values that stand for a missing one, besides empty fields: ``["?", "NA"]``.
     delimiter
-        What parts the fields of a CSV file; found out from the header if not given.
+        The character between the fields of a CSV file; by default the one that the header suggests.
     encoding
         How a CSV file is encoded; UTF-8 if not given.
     decimal
         What stands before the decimals of numbers in a CSV file, ``"."`` or ``","``. If not given, commas are read too
-        where semicolons part the fields.
+        where semicolons separate the fields.
     name
         What to call the data; the file's name if not given.
 

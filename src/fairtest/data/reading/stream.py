@@ -12,6 +12,8 @@ from fairtest.data.reading.frames import column_names, raw_column
 from fairtest.exceptions import InputError, unknown_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 _KEY = b"fairtest person"
@@ -75,6 +77,48 @@ def _series(frame: Any, name: str) -> pl.Series:
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return pl.Series(name, values.astype("datetime64[us]"))
     return pl.Series(name, values.to_pylist() if hasattr(values, "to_pylist") else list(values), strict=False)
+
+
+def count_labels(frame: Any, name: str, separator: str) -> dict[str, int]:
+    """Return how many records have each label, where a column holds labels as text.
+
+    Examples
+    --------
+    >>> count_labels({"tags": ["a|b", "b", "|", None]}, "tags", "|")
+    {'b': 2, 'a': 1}
+    """
+    sets = _label_sets(frame, name, separator)
+    found = sets.explode().drop_nulls().value_counts()
+    counted = sorted(found.iter_rows(), key=lambda each: (-each[1], each[0]))
+    return {str(label): int(many) for label, many in counted if label}
+
+
+def add_labels(frame: Any, name: str, separator: str, columns: Mapping[str, str]) -> Any:
+    """Return a frame with one more column for each label: whether the record has it, missing where nothing is known.
+
+    Parameters
+    ----------
+    columns
+        For each label the name of its column.
+    """
+    sets = _label_sets(frame, name, separator)
+    added = {column: sets.list.contains(label).alias(column) for label, column in columns.items()}
+    if isinstance(frame, pl.DataFrame):
+        return frame.with_columns(*added.values())
+    plain = {column: series.to_list() for column, series in added.items()}
+    if hasattr(frame, "assign"):  # pandas
+        return frame.assign(**plain)
+    if hasattr(frame, "append_column"):  # Arrow
+        return pl.from_arrow(frame).with_columns(*added.values())  # type: ignore[union-attr]
+    return {**frame, **plain}
+
+
+def _label_sets(frame: Any, name: str, separator: str) -> pl.Series:
+    series = _series(frame, name)
+    if series.dtype != pl.String:
+        raise InputError(f"The labels in {name!r} must be text that can be cut at {separator!r}. Got {series.dtype}.")
+    known = series.replace({"": None})
+    return known.str.split(separator).list.eval(pl.element().str.strip_chars())
 
 
 def hash_people(frame: Any, name: str) -> NDArray[np.uint64]:

@@ -51,7 +51,7 @@ def values_at_ranks(
         prefixes = (prefixes << np.uint64(DIGIT)) | digit.astype(np.uint64)
         chosen, first = np.unique(prefixes, return_index=True)
         if people[first].sum() <= gathered:
-            return _gathered(blocks(), chosen, prefixes, left, shift)
+            return _gather(blocks(), chosen, prefixes, left, shift)
     return prefixes
 
 
@@ -62,27 +62,27 @@ def _digits(blocks: Iterable[NDArray[np.uint64]], parents: NDArray[np.uint64], s
     for block in blocks:
         index = (block >> np.uint64(shift)).astype(np.int64)
         if shift + DIGIT < 64:  # only those that begin like one of the numbers looked for
-            place, inside = _found(parents, block >> np.uint64(shift + DIGIT))
+            place, inside = _find(parents, block >> np.uint64(shift + DIGIT))
             index = place[inside] * size + (index[inside] & (size - 1))
         counts += np.bincount(index, minlength=counts.size)
     return counts.reshape(parents.size, size)
 
 
-def _gathered(
+def _gather(
     blocks: Iterable[NDArray[np.uint64]],
     chosen: NDArray[np.uint64],
     prefixes: NDArray[np.uint64],
     left: NDArray[np.int64],
     shift: int,
 ) -> NDArray[np.uint64]:
-    kept = [block[_found(chosen, block >> np.uint64(shift))[1]] for block in blocks]
+    kept = [block[_find(chosen, block >> np.uint64(shift))[1]] for block in blocks]
     ordered = np.sort(np.concatenate(kept))
     first = np.searchsorted(ordered, prefixes << np.uint64(shift))
     found: NDArray[np.uint64] = ordered[first + left]
     return found
 
 
-def _found(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntArray, BoolArray]:
+def _find(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[IntArray, BoolArray]:
     """Return where each number stands among sorted ones, and whether it is one of them."""
     place = np.minimum(np.searchsorted(known, wanted), known.size - 1)
     return place, known[place] == wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".parquet", ".pq")
 SAMPLE = 1_000
+
+
+class RowFiles(Protocol):
+    """Files of which any rows and columns can be read."""
+
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        """The type of each column."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are in all files."""
+
+    def read(self, columns: Collection[str], start: int, stop: int) -> pl.DataFrame:
+        """Return some columns of the rows from ``start`` to ``stop``."""
+
+    def row_bytes(self) -> float:
+        """Return about how many bytes a row takes in memory."""
 
 
 def parquet_parts(path: Path) -> list[Path]:

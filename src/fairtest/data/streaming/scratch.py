@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtest.data.locks import held
+from fairtest.data.locks import hold_lock
 from fairtest.exceptions import InputError, setting
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Scratch:
         lock = ExitStack()
         with advise_on_disk_errors():
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-            lock.enter_context(held(self.folder / LOCK))
+            lock.enter_context(hold_lock(self.folder / LOCK))
         self._made = 0
         self.remove = weakref.finalize(self, _remove, self.folder, lock, os.getpid())
         _sweep(self.folder.parent)
@@ -78,7 +78,7 @@ def _sweep(place: Path) -> None:
         try:
             if time.time() - lock.stat().st_mtime < SETTLED:
                 continue
-            with held(lock) as abandoned:
+            with hold_lock(lock) as abandoned:
                 if abandoned:
                     shutil.rmtree(lock.parent, ignore_errors=True)
         except OSError:  # somebody else's, or gone in the meantime

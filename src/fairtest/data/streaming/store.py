@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.columns.encoding import Encoding
-    from fairtest.data.streaming.parquet import ParquetFiles
+    from fairtest.data.streaming.parquet import RowFiles
     from fairtest.data.table import RowReader
     from fairtest.types import FloatArray
 
@@ -105,11 +105,11 @@ def _read_sets(path: Path, items: tuple[str, ...], start: int, stop: int) -> Set
 
 
 @dataclass(frozen=True)
-class EncodedParquet:
-    """The rows of Parquet files, encoded whenever they are read: on any machine that sees the files."""
+class EncodedFiles:
+    """The rows of files, encoded whenever they are read: on any machine that sees the files."""
 
     name: str
-    files: ParquetFiles
+    files: RowFiles
     encodings: dict[str, Encoding]
 
     def slice(self, start: int, stop: int, columns: Collection[str]) -> Table:

@@ -1,8 +1,9 @@
-"""Data that does not fit in memory: Parquet files described and encoded in blocks.
+"""Data that does not fit in memory: files described and encoded in blocks.
 
 The files are read twice, a block at a time: once to describe every column, so that its kind is decided as if it were
 read whole, and once to write it, encoded, to scratch files (:class:`~fairtest.data.streaming.store.ColumnStore`), from
 which everything else reads. Whoever has machines that all see the files can leave out the second (``store=False``).
+Delimited text is first put into scratch files field by field (:mod:`fairtest.data.streaming.spool`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from fairtest.data.columns.declared import DeclaredKinds
 from fairtest.data.columns.description import ColumnDescription
 from fairtest.data.columns.distinct import Distinct
-from fairtest.data.reading.files import is_parquet, name_file_in_errors, path_of
+from fairtest.data.reading.delimited import TextFormat
+from fairtest.data.reading.files import GZIP, is_parquet, name_file_in_errors, path_of
 from fairtest.data.reading.raw import (
     Form,
     first_text,
@@ -25,11 +27,14 @@ from fairtest.data.reading.raw import (
     possible_forms,
     without_markers,
 )
-from fairtest.data.streaming.parquet import ParquetFiles
+from fairtest.data.streaming.parquet import SUFFIXES, ParquetFiles, parquet_parts
 from fairtest.data.streaming.scratch import Scratch, advise_on_disk_errors
-from fairtest.data.streaming.store import ColumnStore, EncodedParquet, StreamedColumn
+from fairtest.data.streaming.spool import spool_text
+from fairtest.data.streaming.store import ColumnStore, EncodedFiles, StreamedColumn
+from fairtest.data.streaming.text import BLOCK
 from fairtest.data.table import Table, row_spans
-from fairtest.exceptions import InputError, setting
+from fairtest.exceptions import InputError, setting, the
+from fairtest.progress import progress_of_step, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,13 +44,19 @@ if TYPE_CHECKING:
 
     from fairtest.data.columns.declared import KindOptions
     from fairtest.data.columns.encoding import Encoding
+    from fairtest.data.streaming.parquet import RowFiles
     from fairtest.data.table import RowReader
+    from fairtest.progress import Progress
 
 SHARE = 10
 """A block of the files takes at most a tenth of the memory: encoding it takes as much again, or twice."""
 MOST_ROWS = 1_000_000
 FEWEST_ROWS = 1 << 16
 """The fewest rows of a block; where they are too large for it, they are read in several groups of columns."""
+TEXT_SHARE = 40
+"""A block of text takes at most a fortieth of the memory: its fields take several times as much, twice over."""
+LARGE_TEXT, LARGE_PACKED = 500_000_000, 200_000_000
+"""Files of more bytes stay on disk unless the user says otherwise; packed are gzip and Parquet."""
 LEVELS_SHARE = 8
 """The distinct values of a column take at most an eighth of the memory; a column with more is hashed."""
 
@@ -55,44 +66,58 @@ def stream_table(
     *,
     memory: int,
     missing: Iterable[object] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
     name: str | None = None,
     store: bool = True,
     block: int | None = None,
+    progress: Progress = silent,
     **kinds: Unpack[KindOptions],
 ) -> Table:
-    """Return the table of a Parquet file, or of a folder of them, whose rows stay on disk.
+    """Return the table of a CSV or Parquet file, or of a folder of Parquet files, whose rows stay on disk.
 
     Parameters
     ----------
     memory
         About how many bytes of memory may be used.
-    categorical, numeric, ordered, missing, name
+    categorical, numeric, ordered, missing, delimiter, encoding, decimal, name
         As for :func:`fairtest.data.reading.readers.read_table`, which gives the same table in memory.
     store
-        False reads from the Parquet files whenever rows are asked for, and encodes them each time.
+        False reads from the files whenever rows are asked for, and encodes them each time.
     block
         How many rows are read at once, if the memory is not to decide.
+    progress
+        Called with the share of the reading that is done.
     """
+    step = partial(progress_of_step, progress, steps=3)
     declared = DeclaredKinds.of(**kinds)
     markers = missing_markers(missing)
-    path = _parquet_path(data)
-    files = ParquetFiles.at(path)
+    path = _path(data)
+    files: RowFiles
+    if _is_parquet(path):
+        _check_not_text(delimiter=delimiter, encoding=encoding, decimal=decimal)
+        library, files = "parquet", ParquetFiles.at(path)
+    else:
+        text = TextFormat(markers, delimiter, encoding, decimal)
+        library, files = "csv", spool_text(path, text, Scratch(), min(BLOCK, memory // TEXT_SHARE), step(0))
+        markers = ()  # they were looked for in the text
     declared.check_columns(files.schema)
     blocks = _Blocks(files, memory, block)
     scratch = Scratch()
     new_distinct = partial(Distinct, memory // LEVELS_SHARE, scratch)
-    encodings = _describe(files, blocks, declared, markers, new_distinct)
+    encodings = _describe(files, blocks, declared, markers, new_distinct, step(1))
     title = name or path.name or str(path)
-    parquet = EncodedParquet(title, files, encodings)
-    reader: RowReader = _store(parquet, blocks, scratch) if store else parquet
+    encoded = EncodedFiles(title, files, encodings)
+    reader: RowReader = _store(encoded, blocks, scratch, step(2)) if store else encoded
     columns = {n: StreamedColumn(e, reader, files.n_rows, blocks.rows) for n, e in encodings.items()}
-    return Table(title, "parquet", files.n_rows, columns, blocks.rows)
+    return Table(title, library, files.n_rows, columns, blocks.rows)
 
 
 class _Blocks:
     """Reads files in blocks of bounded size: some rows of some columns at a time."""
 
-    def __init__(self, files: ParquetFiles, memory: int, rows: int | None) -> None:
+    def __init__(self, files: RowFiles, memory: int, rows: int | None) -> None:
         self._files = files
         row = files.row_bytes()
         self.rows = rows or max(min(int(memory / SHARE / row), MOST_ROWS), FEWEST_ROWS)
@@ -105,10 +130,11 @@ class _Blocks:
         for first in range(0, len(names), self._columns):
             yield names[first : first + self._columns]
 
-    def read(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+    def read(self, columns: list[str], progress: Progress) -> Iterator[pl.DataFrame]:
         """Yield some columns block by block."""
         for start, stop in row_spans(self._files.n_rows, self.rows):
             yield self._files.read(columns, start, stop)
+            progress(stop / self._files.n_rows)
 
 
 class FileColumn:
@@ -160,58 +186,77 @@ class FileColumn:
 
 
 def _describe(
-    files: ParquetFiles,
+    files: RowFiles,
     blocks: _Blocks,
     declared: DeclaredKinds,
     markers: tuple[object, ...],
     new_distinct: Callable[[], Distinct],
+    progress: Progress,
 ) -> dict[str, Encoding]:
     """Read all rows once, and return how each column is encoded."""
     encodings: dict[str, Encoding] = {}
-    for names in blocks.groups():
+    groups = list(blocks.groups())
+    for number, names in enumerate(groups):
         columns = {n: FileColumn(n, files.schema[n], declared, markers, new_distinct) for n in names}
         with advise_on_disk_errors():
-            for frame in blocks.read(names):
+            for frame in blocks.read(names, progress_of_step(progress, number, len(groups))):
                 for name, column in columns.items():
                     column.add(frame[name])
         encodings |= {name: column.encoding() for name, column in columns.items()}
     return encodings
 
 
-def _store(parquet: EncodedParquet, blocks: _Blocks, scratch: Scratch) -> ColumnStore:
+def _store(encoded: EncodedFiles, blocks: _Blocks, scratch: Scratch, progress: Progress) -> ColumnStore:
     """Read all rows again, and write them encoded to scratch files."""
-    rows = parquet.files.n_rows
-    scratch.check_room(rows * sum(e.dtype.itemsize for e in parquet.encodings.values()))
-    store = ColumnStore(parquet.name, parquet.encodings, scratch)
-    for names in blocks.groups():
-        for frame in blocks.read(names):
+    rows = encoded.files.n_rows
+    scratch.check_room(rows * sum(e.dtype.itemsize for e in encoded.encodings.values()))
+    store = ColumnStore(encoded.name, encoded.encodings, scratch)
+    groups = list(blocks.groups())
+    for number, names in enumerate(groups):
+        for frame in blocks.read(names, progress_of_step(progress, number, len(groups))):
             for name in names:
-                store.append(parquet.encodings[name].encode_series(frame[name]))
+                store.append(encoded.encodings[name].encode_series(frame[name]))
     return store
 
 
-def _parquet_path(data: Any) -> Path:
+def _path(data: Any) -> Path:
     path = path_of(data)
     if path is None:
         raise InputError(
-            f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files. A frame is in memory "
-            f"already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
+            f"{setting('engine', 'disk')} reads a CSV or Parquet file, or a folder of Parquet files. A frame is in "
+            f"memory already: use {setting('engine', 'memory')}, or write it with write_parquet (polars) or to_parquet "
             "(pandas) and give the path."
-        )
-    with name_file_in_errors(path):
-        fits = is_parquet(path)
-    if not fits:
-        raise InputError(
-            f"{setting('engine', 'disk')} reads a Parquet file or a folder of Parquet files, and {path} is not one. "
-            f"Use {setting('engine', 'memory')}, or write it as Parquet once: "
-            "polars.scan_csv(path).sink_parquet('people.parquet')."
         )
     return path
 
 
+def _is_parquet(path: Path) -> bool:
+    with name_file_in_errors(path):
+        return is_parquet(path) or path.suffix.lower() in SUFFIXES
+
+
+def _check_not_text(**options: str | None) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise InputError(f"{the(given[0])} is that of a CSV file, and this is Parquet. Take it out.")
+
+
 def can_stream(data: Any) -> bool:
-    """Whether data is the path of a Parquet file or of a folder, which can be read by parts."""
+    """Whether data is the path of a Parquet file or of a folder, of which any machine can read parts."""
     path = path_of(data)
     with suppress(OSError, ValueError):  # whoever reads it says what is wrong
         return path is not None and is_parquet(path)
+    return False
+
+
+def is_large(data: Any) -> bool:
+    """Whether data is a file, or a folder of them, that had better not be read into memory as a whole."""
+    path = path_of(data)
+    if path is None:
+        return False
+    with suppress(OSError, ValueError, InputError):
+        if is_parquet(path):
+            return sum(part.stat().st_size for part in parquet_parts(path)) > LARGE_PACKED
+        with path.open("rb") as file:
+            is_packed = file.read(2) == GZIP
+        return path.is_file() and path.stat().st_size > (LARGE_PACKED if is_packed else LARGE_TEXT)
     return False

@@ -120,7 +120,7 @@ def meaning_of(name: str) -> Meaning:
         return Meaning.UNKNOWN
     if "".join(words) in NAMES_OF_PEOPLE or _is_joined(words[-1]):
         return Meaning.PERSON
-    of = _identified(words)
+    of = _find_identified_thing(words)
     if of is None:
         if words[-1] in PEOPLE and not QUANTITIES.intersection(words[:-1]):
             return Meaning.SOMEBODY
@@ -132,7 +132,7 @@ def meaning_of(name: str) -> Meaning:
     return Meaning.ORDINARY if _is_ordinary(of) else Meaning.UNKNOWN
 
 
-def _identified(words: list[str]) -> list[str] | None:
+def _find_identified_thing(words: list[str]) -> list[str] | None:
     """Return the words for what is identified, if a word says that something is."""
     if words[-1] in IDENTIFIERS:
         return words[:-1]

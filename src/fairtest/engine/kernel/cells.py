@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from fairtest.types import IntArray
 
 FEWEST_PEOPLE = 1 << 16
-"""In smaller sets people are counted as they are."""
+"""Smaller sets are counted person by person."""
 WORTH = 2
-"""Kinds must be so many times fewer than people …"""
+"""There must be this many times fewer kinds than people …"""
 WORTH_SORTING = 32
-"""… or so many times, where people have to be sorted to find them."""
+"""… or this many times fewer, where people have to be sorted to find the kinds."""
 MOST_DENSE = 1 << 24
-"""Up to so many possible kinds are counted in a table of all of them."""
+"""Up to this many possible kinds are counted in one table with an entry for each."""
 SAMPLE = 1 << 15
-"""So many people decide."""
+"""How many people are looked at to estimate the number of kinds."""
 FULL = 4
-"""A table of all possible kinds may have so many times as many entries as there are people."""
+"""Such a table may have at most this many entries for each person."""
 
 
 class KnownKinds:
@@ -153,7 +153,7 @@ def keys_of(
     n_cells: int,
     step: int,
 ) -> NDArray[np.int64]:
-    """Return one number for every so many-th person that says all about their kind."""
+    """Return, for every ``step``-th person, one number that identifies their kind."""
     key = np.zeros(len(cell[::step]), dtype=np.int64)
     for axis in axes:
         key *= axis.size
@@ -164,7 +164,7 @@ def keys_of(
 
 
 def estimate_kinds(sample: NDArray[np.int64], people: int) -> float:
-    """Return how many kinds there will be among all people, at most about so many.
+    """Return an estimate of how many kinds there are among all people, cut off at about ``most``.
 
     If twice the people have 2^b times the kinds, this is taken to go on. In truth fewer and fewer are new.
     """

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 BLOCK = 1 << 15
 """How many people walk together: few enough for a cache."""
 FAR = 8
-"""Fewer walk together where everybody makes more than so many steps."""
+"""Where people take more steps than this on their way down, fewer of them are walked at a time."""
 MOST_AT_ONCE = 1 << 22
-"""So many steps at most are made together."""
+"""At most this many steps are made at a time."""
 SAMPLE = 1 << 10
-"""So many people say how far all will walk."""
+"""From this many people it is estimated how many steps everybody will take."""
 
 
 @dataclass(frozen=True, eq=False)

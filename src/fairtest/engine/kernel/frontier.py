@@ -60,7 +60,7 @@ class MemoryFrontier:
         for cut, axis in enumerate(axes):
             if axis is not None:
                 along.setdefault(axis.column, (axis, []))[1].append(cut)
-        moves = [self._moved(axis, np.array(cuts), child, nodes) for axis, cuts in along.values()]
+        moves = [self._move_rows(axis, np.array(cuts), child, nodes) for axis, cuts in along.values()]
         where = np.concatenate([np.zeros(0, np.intp), *(at for at, _ in moves)])
         to = np.concatenate([np.zeros(0, np.int32), *(new for _, new in moves)])
         smallest = np.min_scalar_type(int(child.max(initial=0)))  # numbers of one or two bytes are sorted fast
@@ -70,7 +70,7 @@ class MemoryFrontier:
         self.n_nodes = int(child.max(initial=-1)) + 1
         self._start = np.searchsorted(self._node, np.arange(self.n_nodes + 1))
 
-    def _moved(
+    def _move_rows(
         self, axis: Axis, cuts: NDArray[np.intp], child: IntArray, nodes: IntArray | None
     ) -> tuple[NDArray[np.intp], IntArray]:
         """Return which rows of the nodes that are cut along an axis go on, and where to."""

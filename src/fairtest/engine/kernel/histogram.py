@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairtest.data.summaries import Target
     from fairtest.data.table import Table
-    from fairtest.types import BoolArray, FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,16 +106,8 @@ def _terms(products: list[FloatArray], target: Target, n_rows: int, weight: Floa
     return [piece for p in weighed for piece in exact_pieces(p, n_rows, target.pieces)]
 
 
-def add_up(index: IntArray, size: int, cells: Cells, target: Target) -> NDArray[Any]:
-    """Return the sums by combined code: ``[size, *cell_shape, *sum_shape]``."""
-    key = index.astype(np.intp)
-    key *= target.n_cells
-    key += cells.cell
-    return add_up_at(key, size, cells, target)
-
-
 def add_up_at(key: NDArray[np.intp], size: int, cells: Cells, target: Target) -> NDArray[Any]:
-    """Return the sums by combined code, where ``key`` is the code and the cell in one number."""
+    """Return the sums by combined code, ``[size, *cell_shape, *sum_shape]``; ``key`` is code and cell in one number."""
     length = size * target.n_cells
     people = np.bincount(key, weights=cells.weight, minlength=length)
     if cells.weight is not None and cells.whole:

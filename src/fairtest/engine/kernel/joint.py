@@ -44,7 +44,7 @@ def among(codes: NDArray[np.uint8], condition: Condition) -> BoolArray:
     return member[codes]
 
 
-def packed(mask: BoolArray) -> NDArray[np.uint64]:
+def pack_bits(mask: BoolArray) -> NDArray[np.uint64]:
     """Return a bit for each entry, the last word filled up with zeros."""
     bits = np.zeros((mask.size + 63) // 64 * 8, dtype=np.uint8)
     some = np.packbits(mask)

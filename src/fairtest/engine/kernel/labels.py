@@ -54,7 +54,7 @@ class MemoryLabelCounter:
         self._target = target
         self._axis = axis
         self._codes = codes
-        stratum, seen, valid = _seen(target, table, labels)
+        stratum, seen, valid = _read_people(target, table, labels)
         rows = rows[valid[rows]]
         self._rows = rows
         self._stratum, self._protected = stratum[rows], seen[rows]
@@ -164,11 +164,11 @@ class MemoryLabelCounter:
         kept = own >= 0
         people, number, own = people[kept], number[kept], own[kept]
         own = (own // cells * len(places) + number) * cells + own % cells
-        with_label = self._added(own, size * len(places) * cells, people).reshape(size, len(places), cells, -1)
-        everyone = self._added(key[there], size * cells, np.flatnonzero(there)).reshape(size, 1, cells, -1)
-        return _laid_out(with_label, everyone, self._target)
+        with_label = self._add_up(own, size * len(places) * cells, people).reshape(size, len(places), cells, -1)
+        everyone = self._add_up(key[there], size * cells, np.flatnonzero(there)).reshape(size, 1, cells, -1)
+        return _lay_out(with_label, everyone, self._target)
 
-    def _added(self, key: IntArray, length: int, people: IntArray) -> NDArray[Any]:
+    def _add_up(self, key: IntArray, length: int, people: IntArray) -> NDArray[Any]:
         if not self._terms:
             weight = None if self._weight is None else self._weight[people]
             return np.bincount(key, weights=weight, minlength=length)
@@ -230,8 +230,8 @@ class LabelAxis:
         return self._counter.frontier(self._places)
 
 
-def _seen(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArray[Any], NDArray[np.bool_]]:
-    """Return the stratum and the protected attribute of every row, and who has both and is known by their labels."""
+def _read_people(target: Target, table: Table, labels: Labels) -> tuple[IntArray, NDArray[Any], NDArray[np.bool_]]:
+    """Return the stratum and the protected attribute of every row, and which rows have both and known labels."""
     stratum = np.zeros(table.n_rows, np.int32) if target.strata is None else target.strata.codes(table)
     number = target.summary is SummaryKind.MOMENTS
     seen = target.protected.values(table) if number else target.protected.codes(table)
@@ -252,7 +252,7 @@ def _base(
     return stratum.astype(np.int64) * groups + seen, target.n_strata * groups, []
 
 
-def _laid_out(having: NDArray[Any], everyone: NDArray[Any], target: Target) -> NDArray[Any]:
+def _lay_out(having: NDArray[Any], everyone: NDArray[Any], target: Target) -> NDArray[Any]:
     """Return sums over those with a label and over all as the target has them: ``[…, label, *cell, *sum]``."""
     if target.summary is SummaryKind.MOMENTS:
         shape = (*having.shape[:3], target.order + 1, target.pieces)

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairtest.engine.kernel.descent import Descent
 from fairtest.engine.kernel.histogram import add_up_at
-from fairtest.engine.kernel.joint import among, collapse, membership, packed
+from fairtest.engine.kernel.joint import among, collapse, membership, pack_bits
 from fairtest.engine.kernel.prefixes import prefix_tree
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 MOST_JOINT = 1 << 22
 """The most cells a joint table may have."""
 MOST_CELLS = 16
-"""People are counted as bits only into so few cells."""
+"""People are counted as bits only where there are at most this many cells."""
 CELL, TABLE, CONTEXT, WORD = 2.0, 20_000.0, 2_000.0, 0.15
 """What things cost, a person in a joint table being 1: a cell of it, the table itself; counting a context by bits, and
 each word of 64 bits."""
 PREFIX, STEP = 800.0, 8.0
 """… finding the prefixes of a context, and a step of one person from a prefix to the next."""
 FEWEST_STEPS = 2
-"""Everybody makes at least so many steps on the way down, or the contexts are too few to think about."""
+"""Walking down the prefixes costs at least this many steps a person: what is cheaper than that is done another way."""
 TERM, INSIDE, PRODUCT = 1.0, 0.5, 0.05
 """… a number added up for one person in a joint table; where people and contexts are multiplied, to look whether one is
 in the other, and a number added up."""
 MOST_TERMS = 1 << 9
-"""So many numbers of a person are added up by a product of matrices."""
+"""Products of matrices add up at most this many numbers for each person."""
 BLOCK = 1 << 19
 """How many people are counted as bits at a time …"""
 PEOPLE_AT_ONCE, CONTEXTS_AT_ONCE = 1 << 12, 1 << 8
@@ -57,7 +57,7 @@ def count_contexts(
     people: CodedPeople, contexts: Sequence[Sequence[Condition]], target: Target, axis_of: Callable[[str], Axis | None]
 ) -> NDArray[Any]:
     """Return the sums of every context: ``[context, *cell_shape, *sum_shape]``."""
-    asked = _Asked(contexts, axis_of)
+    asked = _ContextConditions(contexts, axis_of)
     total = add_up_at(people.cells.cell.astype(np.intp), 1, people.cells, target)
     out = np.zeros((len(contexts), *total.shape[1:]), dtype=total.dtype)
     out[asked.depth == 0] = total
@@ -81,7 +81,7 @@ def count_contexts(
 
 
 def _plan(
-    people: CodedPeople, asked: _Asked, target: Target, bits: bool
+    people: CodedPeople, asked: _ContextConditions, target: Target, bits: bool
 ) -> tuple[list[tuple[IntArray, list[Axis]]], IntArray, float]:
     """Return which contexts to read off joint tables, which are left, and what it all costs."""
     n = people.cells.cell.size
@@ -124,7 +124,7 @@ def _product_cost(people: CodedPeople, target: Target) -> float:
     return CONTEXT + people.cells.cell.size * (INSIDE + PRODUCT * _width(target))
 
 
-def _products_pay(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> bool:
+def _products_pay(people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target) -> bool:
     """Whether contexts are better added up by a product of matrices than one after the other."""
     if _width(target) > MOST_TERMS:
         return False
@@ -137,7 +137,7 @@ def _width(target: Target) -> int:
     return target.n_cells * prod(target.sum_shape)
 
 
-def _by_descent(people: CodedPeople, asked: _Asked, target: Target, cost: float, out: NDArray[Any]) -> bool:
+def _by_descent(people: CodedPeople, asked: _ContextConditions, target: Target, cost: float, out: NDArray[Any]) -> bool:
     """Count everybody on the way down the prefixes of the contexts, if that is cheaper than ``cost``."""
     inside = np.flatnonzero(asked.depth)
     n = people.cells.cell.size
@@ -154,7 +154,7 @@ def _by_descent(people: CodedPeople, asked: _Asked, target: Target, cost: float,
     return True
 
 
-class _Asked:
+class _ContextConditions:
     """Contexts as rows of numbers of conditions, the commonest first, −1 after the last.
 
     Attributes
@@ -199,7 +199,7 @@ class _Asked:
         return np.take_along_axis(numbers, np.argsort(self.column[numbers], axis=1), axis=1)
 
     def by_columns(self) -> Iterator[IntArray]:
-        """Yield the contexts that speak of each set of columns, those apart that speak of one twice."""
+        """Yield the contexts of each set of columns; contexts with two predicates on one column come apart."""
         columns = np.sort(np.append(self.column, len(self.axes))[self.order], axis=1)
         twice = ((columns[:, 1:] == columns[:, :-1]) & (columns[:, 1:] < len(self.axes))).any(axis=1)
         at = np.flatnonzero((self.depth > 0) & ~twice)
@@ -216,9 +216,9 @@ def _present(axis: Axis | None) -> Axis:
 
 
 def _from_joint(
-    people: CodedPeople, asked: _Asked, contexts: IntArray, axes: Sequence[Axis], target: Target
+    people: CodedPeople, asked: _ContextConditions, contexts: IntArray, axes: Sequence[Axis], target: Target
 ) -> NDArray[Any]:
-    """Return the sums of contexts that speak of the same columns."""
+    """Return the sums of contexts whose predicates are on the same columns."""
     sizes = [axis.size for axis in axes]
     joint = add_up_at(people.keys(axes, target.n_cells), prod(sizes), people.cells, target)
     places, matrices = [], []
@@ -230,7 +230,7 @@ def _from_joint(
     return sums
 
 
-def _by_products(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target) -> NDArray[Any]:
+def _by_products(people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target) -> NDArray[Any]:
     """Return the sums of contexts: for every context 1 for those inside and 0 for others, times what is added up.
 
     What is added up are multiples of a power of two, so that no order of adding rounds.
@@ -263,7 +263,9 @@ def _by_products(people: CodedPeople, asked: _Asked, contexts: IntArray, target:
     return sums.reshape(-1, *target.cell_shape, *target.sum_shape)
 
 
-def _by_bits(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Target, out: NDArray[Any]) -> None:
+def _by_bits(
+    people: CodedPeople, asked: _ContextConditions, contexts: IntArray, target: Target, out: NDArray[Any]
+) -> None:
     """Count people as bits: a context is the conjunction of its conditions' bits, a count the number of those left.
 
     Contexts come in the order of their conditions, so that what one shares with the next is not done again.
@@ -284,7 +286,7 @@ def _by_bits(people: CodedPeople, asked: _Asked, contexts: IntArray, target: Tar
 
 
 def _bit_counts(
-    codes: list[NDArray[np.uint8]], cell: IntArray, asked: _Asked, contexts: IntArray, n_cells: int
+    codes: list[NDArray[np.uint8]], cell: IntArray, asked: _ContextConditions, contexts: IntArray, n_cells: int
 ) -> IntArray:
     """Return how many people there are in each context, and in each of its cells but the first.
 
@@ -296,16 +298,16 @@ def _bit_counts(
     order = np.argsort(codes[leading], kind="stable")
     codes, cell = [c[order] for c in codes], cell[order]
     used = np.unique(numbers[numbers >= 0]).tolist()
-    bits = {i: packed(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
+    bits = {i: pack_bits(among(codes[asked.column[i]], asked.conditions[i])) for i in used}
     places = {i: _words(codes[leading], asked.conditions[i]) for i in used if asked.column[i] == leading}
     everyone = np.ones(cell.size, dtype=bool)
-    cells = np.stack([packed(everyone), *(packed(cell == c) for c in range(1, n_cells))])
+    cells = np.stack([pack_bits(everyone), *(pack_bits(cell == c) for c in range(1, n_cells))])
     shared = np.empty((numbers.shape[1], cells.shape[1]), dtype=np.uint64)
     counts = np.zeros((contexts.size, n_cells), dtype=np.int64)
     before: list[int] = []
     for place, (row, depth) in enumerate(zip(numbers.tolist(), asked.depth[contexts].tolist(), strict=True)):
         part = places.get(row[0], slice(None))
-        same = _shared(before, row)
+        same = _count_shared(before, row)
         if same == 0:
             shared[0, part], same = bits[row[0]][part], 1
         for d in range(same, depth):
@@ -323,7 +325,7 @@ def _words(codes: NDArray[np.uint8], condition: Condition) -> slice:
     return slice(int(first) // 64, -(-int(last) // 64))
 
 
-def _shared(one: list[int], other: list[int]) -> int:
+def _count_shared(one: list[int], other: list[int]) -> int:
     """Return how many conditions two contexts begin with alike."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:

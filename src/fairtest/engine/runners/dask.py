@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TASKS_EACH = 2
 """Into how many tasks the partitions are grouped for each thread of the cluster: none waits long for another."""
 FEW = 16
-"""The sums of more tasks than this are added on the cluster, so many at a time, and not here."""
+"""The sums of more tasks than this are added on the cluster, this many at a time, and not here."""
 RETRIES = 3
 PATIENCE = 60.0
 """For how many seconds a cluster may be without any worker."""
@@ -58,7 +58,7 @@ class OnCluster:
 
     def run(self, request: Request, *, add: bool) -> Any:
         """Return what the partitions answer."""
-        dask = _distributed()
+        dask = _import_distributed()
         try:
             if self._client.status in ("closing", "closed"):
                 raise OSError("the client is closed")
@@ -137,14 +137,14 @@ class OnCluster:
                 self._client.submit(_add_copies, some, pure=False, retries=RETRIES) for some in _in_runs(futures, FEW)
             ]
         self._wait(futures)
-        return _add_copies(answer for _, answer in _distributed().as_completed(futures, with_results=True))
+        return _add_copies(answer for _, answer in _import_distributed().as_completed(futures, with_results=True))
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait until everything is done, or the cluster has been without workers for too long."""
         alone = 0.0
         while True:
             try:
-                _distributed().wait(futures, timeout=PATIENCE / 12)
+                _import_distributed().wait(futures, timeout=PATIENCE / 12)
             except TimeoutError:
                 alone = 0.0 if self._client.ncores() else alone + PATIENCE / 12
                 if alone >= PATIENCE:
@@ -153,7 +153,7 @@ class OnCluster:
                 return
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     import distributed
 
     return distributed

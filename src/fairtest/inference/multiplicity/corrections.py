@@ -75,8 +75,8 @@ class Correction:
     controls
         The error that it keeps at or below the level.
     joint
-        Whether it makes use of how hypotheses depend on each other, which :meth:`given` tells it. Without that it must
-        suppose the worst, like Holm's.
+        Whether it makes use of how hypotheses depend on each other, which :meth:`for_family` tells it. Without that it
+        must suppose the worst, like Holm's.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Correction:
     joint: bool = False
     controls: ErrorRate = FAMILY_WISE
 
-    def given(self, null: JointNull) -> Correction:
+    def for_family(self, null: JointNull) -> Correction:
         """Return the correction for one family, whose joint distribution under no association is known."""
         return replace(self, adjust=null.adjust, levels=null.levels)
 
@@ -107,7 +107,7 @@ def bonferroni(p: FloatArray) -> FloatArray:
     >>> bonferroni(np.array([0.01, 0.04, np.nan]))
     array([0.02, 0.08,  nan])
     """
-    return _adjusted(p, lambda ordered: ordered * ordered.size)
+    return _adjust_sorted(p, lambda ordered: ordered * ordered.size)
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -132,7 +132,7 @@ def holm(p: FloatArray) -> FloatArray:
     >>> holm(np.array([0.01, 0.04, 0.03, 0.005]))
     array([0.03, 0.06, 0.06, 0.02])
     """
-    return _adjusted(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1)))
+    return _adjust_sorted(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1)))
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
@@ -153,7 +153,7 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.005]))
     array([0.02, 0.04, 0.04, 0.02])
     """
-    return _adjusted(p, lambda ordered: _step_up(ordered, ordered.size / _ranks(ordered)))
+    return _adjust_sorted(p, lambda ordered: _step_up(ordered, ordered.size / _ranks(ordered)))
 
 
 def benjamini_yekutieli(p: FloatArray) -> FloatArray:
@@ -173,7 +173,7 @@ def benjamini_yekutieli(p: FloatArray) -> FloatArray:
     >>> benjamini_yekutieli(np.array([0.01, 0.04]))
     array([0.03, 0.06])
     """
-    return _adjusted(
+    return _adjust_sorted(
         p, lambda ordered: _step_up(ordered, np.sum(1 / _ranks(ordered)) * (ordered.size / _ranks(ordered)))
     )
 
@@ -198,7 +198,7 @@ def _plain(correct: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray,
     return adjust
 
 
-def _adjusted(p: FloatArray, correct: Callable[[FloatArray], FloatArray]) -> FloatArray:
+def _adjust_sorted(p: FloatArray, correct: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Apply a correction written for sorted p-values, and put the result back in the order of the input."""
     p = np.asarray(p, dtype=np.float64)
     member = ~np.isnan(p)

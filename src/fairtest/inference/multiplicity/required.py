@@ -23,13 +23,13 @@ def required_deviates(
     Weighted procedures differ between hypotheses; in others, all had to reach what the last one rejected reached.
     """
     if correction.name == "pooled":
-        return np.minimum(_by_evidence(p, prior, EVIDENCE_SHARE * level), _by_depth(p, prior, level))
+        return np.minimum(required_by_evidence(p, prior, EVIDENCE_SHARE * level), _by_depth(p, prior, level))
     with np.errstate(invalid="ignore"):
         rejected = p[adjusted <= level]
     return np.full(p.size, -ndtri(rejected.max() / 2) if rejected.size else np.inf)
 
 
-def _by_evidence(p: FloatArray, prior: Prior, level: float) -> FloatArray:
+def required_by_evidence(p: FloatArray, prior: Prior, level: float) -> FloatArray:
     """Return where the pooled procedure rejects: the pooled deviate must reach that of the last one rejected."""
     with np.errstate(invalid="ignore"):
         rejected = pooled(p, prior) <= level

@@ -34,10 +34,10 @@ _GAP = "  "
 # Rates --------------------------------------------------------------------------------------------------------------
 
 
-def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink) -> list[str]:
+def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink, *, named: bool = False) -> list[str]:
     """Return the rate of each group as a bar from 0, a line to the end of its interval, and both in numbers.
 
-    Nothing where there are no rates, or the groups are too many for that.
+    Nothing where there are no rates, or the groups are too many for that. ``named`` says by which attribute.
     """
     table = finding.table
     if not isinstance(table, CountTable) or len(table.columns) > _MOST_GROUPS:
@@ -50,7 +50,8 @@ def rate_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink)
     label = min(max(display_width(name) for name, *_ in shown), width // 3)
     room = min(width - label - 2 * len(_GAP) - max(len(numbers) for *_, numbers in shown), _WIDEST_PLOT)
     share = outcome_words(finding, table.rows[plot.row], names, noun=True).removeprefix("the ")
-    lines = textwrap.wrap(f"{capitalise(share)}, each with its 95 % interval:", width)
+    by = _by_words(finding, names, named=named)
+    lines = textwrap.wrap(f"{capitalise(share)}{by}, each with its 95 % interval:", width)
     for name, group, numbers in shown:
         bar = _draw_bar(plot.mark(group), room)
         drawn = inks[plot.look(group)](bar)
@@ -78,16 +79,25 @@ def _draw_bar(mark: IntervalMark | None, room: int) -> str:
 # Averages -----------------------------------------------------------------------------------------------------------
 
 
-def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink) -> list[str]:
-    """Return the picture of a finding's groups: rates as bars, or averages; nothing where the groups are too many."""
+def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink, *, named: bool = False) -> list[str]:
+    """Return the picture of a finding's groups: rates as bars, or averages; nothing where the groups are too many.
+
+    ``named`` says by which attribute, where there are several.
+    """
     if spoken_of(finding.comparisons) is not None:
-        return comparison_lines(finding, names, width, ink)
+        return comparison_lines(finding, names, width, ink, named=named)
     if isinstance(finding.table, GroupTable):
         return _mean_lines(finding, finding.table, names, width, ink)
-    return rate_lines(finding, names, least, width, ink)
+    return rate_lines(finding, names, least, width, ink, named=named)
 
 
-def comparison_lines(finding: Finding, names: Names, width: int, ink: Ink, most: int = _MOST_GROUPS) -> list[str]:
+def _by_words(finding: Finding, names: Names, *, named: bool) -> str:
+    return f" by {names.column(finding.protected)}" if named else ""
+
+
+def comparison_lines(
+    finding: Finding, names: Names, width: int, ink: Ink, most: int = _MOST_GROUPS, *, named: bool = False
+) -> list[str]:
     """Return several groups below the reference: a bar, the rate or mean, and the gap with its interval.
 
     The confirmed gaps come first; ``most`` groups are shown.
@@ -111,8 +121,9 @@ def comparison_lines(finding: Finding, names: Names, width: int, ink: Ink, most:
     what = f"average {names.column(finding.output)}"
     if comparison.output is not None:
         what = outcome_words(finding, comparison.output, names, noun=True).removeprefix("the ")
+    by = _by_words(finding, names, named=named)
     lines = textwrap.wrap(
-        f"{capitalise(what)}, and the gap to {short(finding.protected, comparison.reference)}:", width
+        f"{capitalise(what)}{by}, and the gap to {short(finding.protected, comparison.reference)}:", width
     )
     for row in zip(labels, values, written, differences, people, strict=True):
         eighths = round(8 * room * (row[1] or 0.0) / largest) if drawn else 0

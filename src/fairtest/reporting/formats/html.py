@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from fairtest.reporting.formats.inline_styles import move_styles
 from fairtest.reporting.formats.json import as_dict
 from fairtest.reporting.formats.templates import fill_template
 from fairtest.reporting.views.page import page_view
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def render_html(report: Report) -> str:
     """Return the report as a page that needs no network and no other file; its script only filters, sorts and saves."""
-    return fill_template("report.html.jinja", **page_view(report), json=_embed_json(report))
+    return move_styles(fill_template("report.html.jinja", **page_view(report), json=_embed_json(report)))
 
 
 def render_notebook(report: Report) -> str:

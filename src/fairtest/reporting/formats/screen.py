@@ -69,9 +69,9 @@ class ScreenWriter(LineWriter):
         if self.report.labels is not None:
             lines = self.label_picture(entry)
         elif entry.population.finding.effect is not None:
-            lines = group_lines(
-                entry.population.finding, self.report.names, self.report.settings.min_size, self.width, self.ink
-            )
+            finding, least = entry.population.finding, self.report.settings.min_size
+            several = len(self.outline.attributes) > 1
+            lines = group_lines(finding, self.report.names, least, self.width, self.ink, named=several)
         if lines:
             yield ""
             yield from lines

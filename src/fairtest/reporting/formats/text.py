@@ -251,7 +251,7 @@ class _TextWriter(LineWriter):
             if once or finding.interval is not None:
                 yield f"simultaneous {self.outline.level} interval"
             yield f"estimate {scale.estimate(finding.effect)}"
-            if once:
+            if once and finding.interval_single is not None:
                 yield f"single interval {scale.interval(finding.interval_single)}"
             yield from self.ratio_facts(entry)
         if entry.share:

@@ -58,8 +58,10 @@ def page_view(report: Report) -> View:
 
 def _lead(outline: Outline) -> Iterator[list[tuple[str, str]]]:
     """Yield what stands below the answers: how small an effect could have been seen, where nothing was."""
+    several = len(outline.attributes) > 1
     for entry in outline.attributes[:3]:
-        yield from map(_mark_phrases, _could_have_been_seen(outline.report, entry.attribute))
+        for note in _could_have_been_seen(outline.report, entry.attribute):
+            yield _mark_phrases(f"By {entry.name}, {note[:1].lower()}{note[1:]}" if several else note)
 
 
 def _could_have_been_seen(report: Report, attribute: AttributeReport) -> tuple[str, ...]:

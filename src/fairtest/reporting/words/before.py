@@ -25,10 +25,10 @@ def effect_before(finding: Finding) -> float | None:
     The strength of a link without direction is estimated too high within many small strata, so that it is not set
     beside the one over everybody.
     """
-    if reported_metric(finding.metric).compares == "difference":
+    metric, table = reported_metric(finding.metric), finding.table
+    if metric.compares == "difference":
         return finding.gap
-    table = finding.table
-    if finding.metric == "MEAN" and isinstance(table, GroupTable) and len(table.rows) == 2:
+    if metric.compares_means and isinstance(table, GroupTable) and len(table.rows) == 2:
         reference, compared = (group.mean for group in table.rows)
         return None if reference is None or compared is None else compared - reference
     return None

@@ -14,7 +14,7 @@ from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line
 from fairtest.numbers import decimals_for, fixed, need_decimals, quantity, rate, rates_in_words
 from fairtest.reporting.figures.marks import FEW
-from fairtest.reporting.words.phrases import bin_words, choose_groups, choose_row, is_bin, outcome_words
+from fairtest.reporting.words.phrases import be, bin_words, choose_groups, choose_row, is_bin, outcome_words
 
 if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
@@ -63,7 +63,7 @@ class Case:
     @property
     def scale(self) -> Scale:
         """How the effect is written."""
-        return self.metric.scale.given((self.population or self.finding).effect)
+        return self.metric.scale.for_effect((self.population or self.finding).effect)
 
     @property
     def number(self) -> str:
@@ -197,7 +197,8 @@ class Case:
         these, those = (self._of(table.by, group) for group in groups)
         if self.names.average and table.measured != self.finding.protected:
             return f"{self.names.average} {first} on average {these} and by {second} {those}"
-        return f"average {self.names.column(table.measured)} is {first} {these} and {second} {those}"
+        measured = self.names.column(table.measured)
+        return f"average {measured} {be(measured)} {first} {these} and {second} {those}"
 
     def _of(self, attribute: str, group: Group) -> str:
         label = self.names.label(attribute, group.name)

@@ -117,7 +117,8 @@ def detectable_note(
     if not metric.signed:
         if everybody is None:
             return ()
-        return (f"A link above {scale.size(everybody)} over everybody is ruled out at this confidence.",)
+        size = f"{scale.size(everybody)} ({finding.metric}, from 0 to 1)"
+        return (f"A link stronger than {size} over everybody is ruled out at this confidence.",)
     if everybody is not None and not everybody <= metric.most:
         return (f"There are too few {names.people} to see any {noun}, even over everybody.",)
     seen = "would have been seen with a chance of 80 %"

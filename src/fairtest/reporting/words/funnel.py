@@ -139,7 +139,7 @@ def _why_covered(report: Report, covered: int) -> str:
         them = "it" if covered == 1 else "them"
         why = f"but no stronger than a larger group that contains {them}, or not visibly so"
         if copies:
-            why += f", or a link that is that of a group shown, with which they share {people} ({count(copies)})"
+            why += f", or nothing beyond a group that is shown and has many of the same {people} ({count(copies)})"
         return why
     reasons = []
     if copies:

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 _SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
+def be(noun: str) -> str:
+    """Return "is" or "are", whichever goes with the name of a column.
+
+    Examples
+    --------
+    >>> be("earnings"), be("hours per week"), be("wage"), be("visits"), be("loss")
+    ('are', 'are', 'is', 'are', 'is')
+    """
+    first = noun.split(" per ", maxsplit=1)[0].split(" of ", maxsplit=1)[0].lower()
+    return "are" if first.endswith("s") and not first.endswith(("ss", "us", "is", "ics", "gas")) else "is"
+
+
 def capitalise(text: str) -> str:
     """Return text with a capital first letter, the others as they are."""
     return text[:1].upper() + text[1:]

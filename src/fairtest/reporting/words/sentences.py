@@ -169,7 +169,7 @@ def tolerance_words(finding: Finding, tolerance: float | None) -> tuple[str, ...
     if finding.verdict is None or tolerance is None:
         return ()
     metric, needed = reported_metric(finding.metric), finding.verdict.needed
-    say_allowed = metric.words.allowed or metric.scale.given(finding.effect).size
+    say_allowed = metric.words.allowed or metric.scale.for_effect(finding.effect).size
     chance = rate(NEEDED_CHANCE, 0)
     more = f"; with about {count(needed)} people of this group, the chance of a verdict is {chance}" if needed else ""
     words = _AGAINST_TOLERANCE[finding.verdict.outcome]

@@ -9,7 +9,7 @@ from fairtest.metrics.scale import AMOUNT, POINTS, TIMES
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.numbers import UNDEFINED, count, decimals_for, quantity, rate
 from fairtest.reporting.words.clauses import decimals_of_rates, points_between
-from fairtest.reporting.words.phrases import join_words, outcome_words, plural
+from fairtest.reporting.words.phrases import be, join_words, outcome_words, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,8 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
             often = "more" if before > 0 else "less"
             start = f"{names.average} {size} {often} on average for {who} than for {reference}"
         else:
-            start = f"average {measured} is {size} {'higher' if before > 0 else 'lower'} for {who} than for {reference}"
+            higher = "higher" if before > 0 else "lower"
+            start = f"average {measured} {be(measured)} {size} {higher} for {who} than for {reference}"
         return f"{start}: {numbers[0]} to {numbers[1]}{more}"
     decimals = decimals_of_rates(a, b)
     what = outcome_words(finding, comparison.output, names)

@@ -35,7 +35,7 @@ def simpson_note(finding: Finding, names: Names) -> tuple[str, ...]:
     given = join_words([names.column(name) for name in finding.strata[0].values])
     who = capitalise(names.those(table.protected, table.columns[1]))
     ahead = "ahead" if gap > 0 else "behind"
-    within = metric.scale.given(effect)
+    within = metric.scale.for_effect(effect)
     return (
         f"{SIMPSON} Overall, {who[0].lower() + who[1:]} are {ahead} by "
         f"{fixed(100 * abs(gap), 1)} points; among {names.people} with the same {given} the difference is "

@@ -69,7 +69,7 @@ class Postman:
         """Deliver what is due, a few at a time so that one slow receiver does not hold up the others."""
         done = 0
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            while done < at_most:
+            while done < at_most and not self._service.stopping.is_set():
                 leases = self._claim_some(min(AT_ONCE, at_most - done))
                 if not leases:
                     return done
@@ -129,7 +129,8 @@ class Postman:
                 values |= {"state": "due", "due": now + self._pause(lease.attempts, outcome.retry_after)}
             connection.execute(held(lease).values(**values))
         if values["state"] == "dead":
-            logger.error("Delivery %s is dead after %d attempts: %s", lease.id, lease.attempts, outcome.reason)
+            fields = {"delivery": lease.id, "project": lease.project, "attempts": lease.attempts}
+            logger.error("a delivery is dead", extra=fields)
 
     def _pause(self, attempts: int, asked: float) -> float:
         """Return how long to wait: as planned, never less than the receiver asked for, and jittered upwards."""

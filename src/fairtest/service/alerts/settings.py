@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from fairtest.exceptions import InputError
+from fairtest.service.guard.environment import read_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,8 +92,6 @@ def _mail_server(found: Mapping[str, str]) -> MailServer | None:
             "FAIRTEST_SMTP_PASSWORD_FILE names."
         )
     port, security = ports[parts.scheme]
-    password = found.get("FAIRTEST_SMTP_PASSWORD", "")
-    if file := found.get("FAIRTEST_SMTP_PASSWORD_FILE"):
-        password = Path(file).read_text("utf-8").strip()
+    password = read_password("FAIRTEST_SMTP_PASSWORD", found)
     sender = found.get("FAIRTEST_MAIL_FROM", f"fairtest@{parts.hostname}")
     return MailServer(parts.hostname, parts.port or port, security, unquote(parts.username or ""), password, sender)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from fastapi import Depends, Header, Request
 
-from fairtest.service.errors import NotFound, Unauthorized
+from fairtest.service.errors import NotFound, TooManyRequests, Unauthorized
+from fairtest.service.guard.limits import as_retry_after
 from fairtest.service.guard.secrets import digest_of
 from fairtest.service.service import Service
 from fairtest.service.store.projects import find_key, find_project
@@ -39,6 +40,15 @@ def token_of(authorization: str | None) -> str:
     return token.strip()
 
 
+def check_rate(service: Service, key: StoredKey) -> None:
+    """Raise if a key sends more requests than it may."""
+    if wait := service.requests.take(key.id):
+        raise TooManyRequests(
+            f"A key may send {service.settings.rate:,g} requests a second. Send larger batches, or wait.",
+            as_retry_after(wait),
+        )
+
+
 def tenant_of(service: Service, key: StoredKey, project: str | None) -> Tenant:
     """Return a store bound to what a key may do; a key of the whole service names its project."""
     if key.project is None:
@@ -59,6 +69,7 @@ def authenticate(
     key = find_key(service.database, token_of(authorization))
     if key is None:
         raise Unauthorized("The key is not known, mistyped, expired or revoked.")
+    check_rate(service, key)
     return tenant_of(service, key, fairtest_project)
 
 
@@ -122,6 +133,7 @@ class SenderCache:
         if key is None:
             self._keys.forget(digest_of(token))
             raise Unauthorized("The key is not known, mistyped, expired or revoked.")
+        check_rate(self._service, key)
         tenant = tenant_of(self._service, key, project)
         tenant.require("ingest")
         return tenant
@@ -133,9 +145,10 @@ class SenderCache:
 
     def stream(self, tenant: Tenant, name: str) -> Stream:
         """Return a stream of the sender's project."""
-        from fairtest.service.store.streams import find_stream
+        from fairtest.service.store.streams import find_stream, with_sampling
 
-        return self._streams.get((tenant.project, name), lambda: find_stream(tenant, name))
+        secret = self._service.secret
+        return self._streams.get((tenant.project, name), lambda: with_sampling(secret, find_stream(tenant, name)))
 
     def known_stream(self, tenant: Tenant, name: str) -> Stream | None:
         """Return a stream if it is remembered."""

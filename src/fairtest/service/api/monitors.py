@@ -9,13 +9,15 @@ from pydantic import Field
 
 from fairtest.exceptions import unknown_name
 from fairtest.pipeline.periodic import check_plans
-from fairtest.service.api.access import Manager, Reader
+from fairtest.service.api.access import Manager, Reader, TheService
 from fairtest.service.api.listing import After, Limit, page_of
 from fairtest.service.api.models import Given, Name, Page, moment
 from fairtest.service.api.streams import read_match
 from fairtest.service.errors import BadRequest
 from fairtest.service.store import monitors, streams
 from fairtest.service.store.monitors import Monitor
+from fairtest.service.store.tenant import Tenant
+from fairtest.service.work.planning import plan_monitor
 from fairtest.service.work.schedule import check_schedule
 
 router = APIRouter(tags=["monitors"])
@@ -106,12 +108,28 @@ def list_monitors(
 
 
 @router.post("/monitors", status_code=201)
-def create_monitor(tenant: Manager, given: NewMonitor) -> dict[str, Any]:
+def create_monitor(tenant: Manager, service: TheService, given: NewMonitor) -> dict[str, Any]:
     """Make a monitor: it tests people who arrive from now on."""
-    body = _question(given)
-    _check_columns(streams.find_stream(tenant, given.stream).declaration.names, body)
+    body = checked_question(tenant, given.stream, given)
     schedule = check_schedule(given.run.model_dump())
-    return show_monitor(monitors.create_monitor(tenant, given.name, given.stream, body, schedule, given.tell))
+    made = monitors.create_monitor(tenant, given.name, given.stream, body, schedule, given.tell)
+    planned = plan_monitor(service, tenant.project, given.stream, body)
+    return {**show_monitor(made), "planning": vars(planned)}
+
+
+class PlannedMonitor(Question):
+    """A monitor that is only thought of."""
+
+    stream: Name
+
+
+@router.post("/plans")
+def plan(tenant: Reader, service: TheService, given: PlannedMonitor) -> dict[str, Any]:
+    """Say what a monitor would notice, and how soon, without making it.
+
+    It is computed from the records that have arrived; where they are too few, from 1,000 a day.
+    """
+    return vars(plan_monitor(service, tenant.project, given.stream, checked_question(tenant, given.stream, given)))
 
 
 @router.get("/monitors/{monitor}")
@@ -130,8 +148,7 @@ def change_monitor(
     found = monitors.find_monitor(tenant, monitor)
     changes: dict[str, Any] = {}
     if given.question is not None:
-        changes["question"] = _question(given.question)
-        _check_columns(streams.find_stream(tenant, found.stream).declaration.names, changes["question"])
+        changes["question"] = checked_question(tenant, found.stream, given.question)
     if given.run is not None:
         changes["schedule"] = check_schedule(given.run.model_dump())
     changes |= {name: value for name in ("tell", "paused") if (value := getattr(given, name)) is not None}
@@ -165,6 +182,13 @@ def show_monitor(found: Monitor) -> dict[str, Any]:
         "paused": found.paused,
         "created": moment(found.created),
     }
+
+
+def checked_question(tenant: Tenant, stream: str, given: Question) -> dict[str, Any]:
+    """Return a question as it is stored, if it can be asked of a stream."""
+    body = _question(given)
+    _check_columns(streams.find_stream(tenant, stream).declaration.names, body)
+    return body
 
 
 def _question(given: Question) -> dict[str, Any]:

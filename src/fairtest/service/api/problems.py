@@ -33,7 +33,8 @@ def documented() -> dict[int | str, dict[str, Any]]:
     statuses = {
         400: "the body cannot be read", 401: "no valid key", 403: "the key may not do this", 404: "no such thing",
         405: "no such method", 409: "not possible as things are", 412: "changed since it was read", 413: "too large",
-        415: "an unknown format", 422: "not what it must be", 500: "a fault of the service", 503: "not now",
+        415: "an unknown format", 422: "not what it must be", 429: "too many requests",
+        500: "a fault of the service", 503: "not now",
     }  # fmt: skip
     schema = {
         "type": "object",
@@ -67,7 +68,7 @@ def answer_error(error: FairTestError) -> JSONResponse:
     if not isinstance(error, ServiceError):
         return problem(422, "bad-request", errors.BadRequest.title, str(error))
     headers = {}
-    if isinstance(error, StoreUnavailable):
+    if isinstance(error, StoreUnavailable | errors.TooManyRequests):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"

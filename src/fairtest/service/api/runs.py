@@ -38,15 +38,25 @@ class FindingChange(Given):
     note: Annotated[str, Field(max_length=4000)] | None = None
 
 
+class NewRun(Given):
+    """A run that is asked for; ``explain_by`` asks whether people who share these attributes are treated alike."""
+
+    explain_by: Annotated[list[Annotated[str, Field(max_length=128)]], Field(max_length=10)] = Field(
+        default_factory=list
+    )
+
+
 @router.post("/monitors/{monitor}/runs", status_code=202)
 def start_run(
     tenant: Manager,
     monitor: str,
     response: Response,
+    given: NewRun | None = None,
     idempotency_key: Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)] = None,
 ) -> dict[str, Any]:
-    """Ask for a run now."""
-    found = request_run(tenant, monitor, idempotency_key or secrets.token_hex(8))
+    """Ask for a run now; it spends the people who have arrived since the last one, if they are enough."""
+    by = () if given is None else given.explain_by
+    found = request_run(tenant, monitor, idempotency_key or secrets.token_hex(8), by)
     response.headers["Location"] = f"/v1/runs/{found}"
     return {"id": found}
 

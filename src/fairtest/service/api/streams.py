@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 
-from fairtest.service.api.access import Manager, Reader
+from fairtest.service.api.access import Manager, Reader, Sender, TheService
 from fairtest.service.api.listing import After, Limit, page_of
 from fairtest.service.api.models import NewStream, Page, StreamChange, moment
 from fairtest.service.errors import BadRequest
@@ -49,6 +49,15 @@ def change_stream(
     return show_stream(
         streams.change_stream(tenant, stream, given.model_dump(exclude_unset=True), read_match(if_match))
     )
+
+
+@router.get("/streams/{stream}/sampling")
+def get_sampling(tenant: Sender, service: TheService, stream: str) -> dict[str, Any]:
+    """Say which people are kept, so that a client need not send the others."""
+    found = streams.with_sampling(service.secret, streams.find_stream(tenant, stream))
+    if found.sampling is None:
+        return {"share": 1.0, "column": found.declaration.person or found.declaration.record_id, "key": ""}
+    return {"share": found.sampling.share, "column": found.sampling.column, "key": found.sampling.key.hex()}
 
 
 @router.delete("/streams/{stream}", status_code=204)

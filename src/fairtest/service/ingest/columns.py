@@ -23,6 +23,8 @@ KINDS = {
 ALIASES = {"categorical": "text", "numeric": "number"}
 """The words that the rest of FairTest has for these kinds."""
 MOST_COLUMNS, MOST_LEVELS, LONGEST_NAME, LONGEST_VALUE, LONGEST_ID = 300, 100, 128, 4096, 256
+FORBIDDEN = '"\\'
+"""What no name of a column has: JSON would write it in another way, and quick readers compare it as it is written."""
 RESERVED = "__"
 """No column of a stream begins so: these are the service's own."""
 
@@ -105,10 +107,11 @@ def read_columns(given: Mapping[str, Any]) -> tuple[StreamColumn, ...]:
 
 
 def _read_column(name: str, what: Any) -> StreamColumn:
-    if not name or len(name) > LONGEST_NAME or not name.isprintable() or name.startswith(RESERVED):
+    bad = not name or len(name) > LONGEST_NAME or not name.isprintable() or name.startswith(RESERVED)
+    if bad or any(mark in name for mark in FORBIDDEN):
         raise BadRequest(
             f"A column must be called by 1 to {LONGEST_NAME} printable characters that do not begin with "
-            f"{RESERVED!r}. Got {name[:LONGEST_NAME]!r}."
+            f'{RESERVED!r}, without quotation marks (") and backslashes. Got {name[:LONGEST_NAME]!r}.'
         )
     given: dict[str, Any] = {"kind": what} if isinstance(what, str) else what
     kind = ALIASES.get(str(given.get("kind")), str(given.get("kind")))

@@ -58,10 +58,13 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
     format_name, read = FORMATS[media_type]
     body = unpack_body(sent.body, sent.encoding)
     declaration = stream.declaration if sent.kind == "records" else stream.declaration.for_truths()
-    packed = pack_arrow(body, declaration, MOST_RECORDS) if (format_name, sent.kind) == ("arrow", "records") else None
+    packed = None
+    if (format_name, sent.kind) == ("arrow", "records") and stream.sampling is None:
+        packed = pack_arrow(body, declaration, MOST_RECORDS)
     if packed is None:
         frame = read(body, declaration, MOST_RECORDS)
-        packed = pack_frame(frame if sent.kind == "records" else _check_truths(frame, declaration))
+        frame = frame if sent.kind == "records" else _check_truths(frame, declaration)
+        packed = pack_frame(frame if stream.sampling is None else stream.sampling.of(frame))
     digest = hashlib.sha256(f"{sent.kind} {format_name} ".encode() + body).hexdigest()
     return Append(
         stream.project,

@@ -11,6 +11,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from fairtest.service.operate.logs import configure_logs
 from fairtest.service.operate.starting import from_text
 from fairtest.service.service import Service
 
@@ -27,10 +28,11 @@ def run_api(settings: Settings, listening: Listening, socket: int) -> None:
 
     with Service(settings, writes=True) as service:
         config = uvicorn.Config(
-            create_app(service),
+            create_app(service, behind_proxy=listening.behind_proxy),
             fd=socket,
             access_log=False,
             log_level="warning",
+            log_config=None,
             server_header=False,
             proxy_headers=listening.behind_proxy,
             forwarded_allow_ips="*" if listening.behind_proxy else None,
@@ -46,16 +48,16 @@ def run_worker(settings: Settings) -> None:
     """Do what is due, until told to stop."""
     from fairtest.service.work.worker import work_until
 
-    stopping = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    signal.signal(signal.SIGINT, lambda *_: stopping.set())
     with Service(settings) as service:
-        work_until(service, stopping)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: service.stopping.set())
+        work_until(service, service.stopping)
 
 
 def main() -> None:
     """Run what the first argument names."""
     settings, listening = from_text(sys.stdin.readline())
+    configure_logs(sys.argv[1])
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     if sys.argv[1] == "api":
         run_api(settings, listening, int(sys.argv[2]))
@@ -64,7 +66,8 @@ def main() -> None:
 
 
 def _end_with_supervisor() -> None:
-    sys.stdin.read()
+    while os.read(0, 1):  # not sys.stdin, whose lock would keep the interpreter from ending
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError
+from fairtest.service.guard.loopback import is_loopback
 from fairtest.service.settings import Settings
 from fairtest.service.store.projects import any_key
 
@@ -25,20 +25,6 @@ class Listening:
     behind_proxy: bool = False
     tls_cert: str = ""
     tls_key: str = ""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
-
-    Examples
-    --------
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.5", "example.org")]
-    [True, True, True, False, False, False]
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_may_listen(service: Service, listening: Listening) -> None:

@@ -50,6 +50,7 @@ def sign_out(request: Request, form: Form) -> Response:
     sessions.sign_out(service.database, visitor)
     response = RedirectResponse("/signin", 303)
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="lax", path="/")
+    response.headers["Clear-Site-Data"] = '"cache"'  # whoever uses the machine next sees nothing by going back
     return response
 
 

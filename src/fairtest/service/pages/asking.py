@@ -13,9 +13,12 @@ from fairtest.service.api import monitors as api
 from fairtest.service.api.monitors import NewMonitor
 from fairtest.service.errors import BadRequest
 from fairtest.service.ingest.columns import Declaration
-from fairtest.service.pages.routes import AtDesk, PageRoute, Sent
+from fairtest.service.pages import reading
+from fairtest.service.pages.routes import AtDesk, Desk, PageRoute, Sent
 from fairtest.service.store import destinations, monitors, streams
 from fairtest.service.store.runs import request_run
+from fairtest.service.store.streams import Stream
+from fairtest.service.work.planning import Planning, plan_monitor
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 PROTECTED = {
@@ -43,25 +46,53 @@ def show_new_monitor(desk: AtDesk, stream: Annotated[str, Query(max_length=64)] 
     if not known:
         raise BadRequest("A monitor asks about a stream, and there is none yet. Make one: POST /v1/streams.")
     chosen = streams.find_stream(desk.tenant, stream or known[0].name)
-    tell = destinations.list_destinations(desk.tenant, None, 200)
+    return _show_form(desk, chosen, {})
+
+
+def _show_form(desk: Desk, chosen: Stream, form: dict[str, str], planned: Planning | None = None) -> Response:
+    """Return the form, with what was typed into it and what such a monitor would notice."""
     roles = propose_roles(chosen.declaration)
-    return desk.show("new_monitor.html.jinja", streams=known, stream=chosen, destinations=tell, **roles)
+    if form:
+        roles |= {"protected": form.get("protected", "").split("\n"), "output": form.get("output", "")}
+    return desk.show(
+        "new_monitor.html.jinja",
+        streams=streams.list_streams(desk.tenant, None, 200),
+        stream=chosen,
+        destinations=destinations.list_destinations(desk.tenant, None, 200),
+        form=form,
+        planned=planned,
+        **roles,
+    )
+
+
+@router.post("/p/{project}/monitors/plan")
+def plan_new_monitor(sent: Sent) -> Response:
+    """Show what a monitor would notice, and how soon, before it is made."""
+    desk, form = sent
+    given = _read_monitor(form)
+    body = api.checked_question(desk.tenant, given.stream, given)
+    planned = plan_monitor(desk.service, desk.project, given.stream, body)
+    return _show_form(desk, streams.find_stream(desk.tenant, given.stream), form, planned)
 
 
 @router.post("/p/{project}/monitors/")
 def add_monitor(sent: Sent) -> Response:
     """Make a monitor."""
     desk, form = sent
+    made = api.create_monitor(desk.tenant, desk.service, _read_monitor(form))
+    return desk.go(f"/monitors/{made['id']}")
+
+
+def _read_monitor(form: dict[str, str]) -> NewMonitor:
     several = {name: form[name].split("\n") for name in ("protected", "explanatory", "tell") if form.get(name)}
     schedule = {name: value for name in ("cron", "after") if (value := form.get(name, "").strip())}
     plain = {name: value for name in ("name", "stream", "output", "tolerance") if (value := form.get(name, "").strip())}
+    rate = {"over": form.get("over", "life")}
     try:
-        given = NewMonitor.model_validate({"protected": [], **plain, **several, "run": schedule})
+        return NewMonitor.model_validate({"protected": [], **plain, **several, "run": schedule, "error": rate})
     except ValidationError as error:
         wrong = [f"{' '.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5]]
         raise BadRequest(f"The monitor cannot be made. {'; '.join(wrong)}.") from None
-    made = api.create_monitor(desk.tenant, given)
-    return desk.go(f"/monitors/{made['id']}")
 
 
 @router.post("/p/{project}/monitors/{monitor}/run")
@@ -69,6 +100,17 @@ def run_now(sent: Sent, monitor: str) -> Response:
     """Ask for a run now."""
     desk, _ = sent
     return desk.go(f"/runs/{request_run(desk.tenant, monitor, secrets.token_hex(8))}")
+
+
+@router.post("/p/{project}/findings/{finding}/explain")
+def explain_finding(sent: Sent, finding: str) -> Response:
+    """Ask the next people whether attributes explain a finding, which spends them."""
+    desk, form = sent
+    names = form.get("explain_by", "").split("\n")
+    if not names[0]:
+        raise BadRequest("Tick at least one attribute that may explain the finding.")
+    found = reading.find_finding(desk.tenant, finding)
+    return desk.go(f"/runs/{request_run(desk.tenant, found.monitor, secrets.token_hex(8), names)}")
 
 
 @router.post("/p/{project}/monitors/{monitor}/{action}")

@@ -40,11 +40,11 @@ def draw_trend(measures: Sequence[Measure]) -> Markup:
     """Return the effect of a context over runs: a dot and its interval for each, and a line at no effect."""
     low, high = _range(measures)
     parts = []
-    for tick in _ticks(low, high):
+    for tick in round_ticks(low, high):
         y = _height(tick, low, high)
         kind = "zero" if tick == 0 else "grid"
         parts.append(f'<line class="{kind}" x1="8%" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="tick" x="7%" y="{y + 4:.1f}">{fixed(tick, _decimals(low, high))}</text>')
+        parts.append(f'<text class="tick" x="7%" y="{y + 4:.1f}">{fixed(tick, tick_decimals(low, high))}</text>')
     step = 92 / max(len(measures), 1)
     for place, each in enumerate(measures):
         if each.effect is None:
@@ -96,7 +96,7 @@ def _height(value: float, low: float, high: float, tall: int = TREND_HEIGHT, pad
     return padding + (tall - 2 * padding) * (high - inside) / (high - low)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def round_ticks(low: float, high: float) -> list[float]:
     """Return three to six round numbers, zero among them."""
     raw = (high - low) / 4
     power = 10 ** math.floor(math.log10(raw))
@@ -105,7 +105,8 @@ def _ticks(low: float, high: float) -> list[float]:
     return [place * step for place in range(first, last + 1)]
 
 
-def _decimals(low: float, high: float) -> int:
-    ticks = _ticks(low, high)
+def tick_decimals(low: float, high: float) -> int:
+    """Return the decimals that tell the ticks of an axis apart."""
+    ticks = round_ticks(low, high)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
     return max(0, min(4, -math.floor(math.log10(step) + 1e-9)))

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from fairtest.service.errors import NotFound
+from fairtest.service.store.standings import (
+    NOTHING_YET,
+    FollowedContext,
+    Standing,
+    followed_by_fingerprint,
+    load_standing,
+)
 from fairtest.service.store.tables import audit, batch, finding, measure, monitor, question, report, run
+from fairtest.service.store.watch_steps import UNABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,6 +64,8 @@ class FindingView:
     sentence: str
     body: dict[str, Any]
     measures: tuple[Measure, ...] = ()
+    followed: FollowedContext | None = None
+    """What the watch has measured of it; None if it does not follow it."""
 
     @property
     def last(self) -> Measure | None:
@@ -64,7 +74,9 @@ class FindingView:
 
     @property
     def strength(self) -> float:
-        """How far the newest effect is from none."""
+        """How far the newest effect is from none; a gap that the watch has found comes first."""
+        if self.followed is not None and self.followed.state == "alarmed":
+            return 1.0 + abs(float(self.followed.body["gap"] or 0.0))
         return abs(self.last.effect) if self.last is not None and self.last.effect is not None else 0.0
 
 
@@ -83,6 +95,7 @@ class MonitorView:
     tests: int
     last_run: Row[Any] | None
     next_due: float | None
+    standing: Standing = NOTHING_YET
 
     @property
     def state(self) -> str:
@@ -91,20 +104,27 @@ class MonitorView:
             return "paused"
         if self.open_findings:
             return f"{self.open_findings} open finding{'' if self.open_findings == 1 else 's'}"
-        if self.last_run is None:
-            return "waits for its first run"
-        if self.last_run.state == "failed":
+        if self.last_run is not None and self.last_run.state == "failed":
             return "the last run failed"
+        if self.standing.trouble is not None:
+            return "the watch has failed and will be tried again"
+        return self.standing.words.removesuffix(".")
+
+    @property
+    def runs(self) -> str:
+        """What has become of the runs, in a few words."""
+        if self.last_run is None:
+            return "no run yet"
         if self.last_run.state == "skipped":
             return str(self.last_run.reason or "not enough people yet")
-        if self.tests:
-            return f"nothing found in {self.tests} test{'' if self.tests == 1 else 's'}"
-        return "runs for the first time"
+        return f"{self.tests} test{'' if self.tests == 1 else 's'} so far"
 
     @property
     def needs_eyes(self) -> bool:
         """Whether somebody should look."""
-        return not self.paused and (self.open_findings > 0 or self.state == "the last run failed")
+        failed = self.last_run is not None and self.last_run.state == "failed"
+        unable = self.standing.phase == UNABLE or self.standing.trouble is not None
+        return not self.paused and (self.open_findings > 0 or failed or unable)
 
 
 def list_monitors(tenant: Tenant) -> list[MonitorView]:
@@ -187,7 +207,8 @@ def list_findings(tenant: Tenant, *, of_monitor: str | None = None, limit: int =
     with tenant.reading() as connection:
         rows = connection.execute(query.order_by(finding.c.created.desc()).limit(limit)).all()
         trends = _measures(connection, tenant.project, [row.id for row in rows])
-    views = [_finding_view(row, trends.get(row.id, ())) for row in rows]
+        lines = followed_by_fingerprint(connection, tenant.project, {row.monitor for row in rows})
+    views = [_finding_view(row, trends.get(row.id, ()), lines.get((row.monitor, row.fingerprint))) for row in rows]
     return sorted(views, key=lambda view: (order[view.state], -view.strength))
 
 
@@ -199,7 +220,8 @@ def find_finding(tenant: Tenant, name: str) -> FindingView:
         ).first()
         if row is None:
             raise NotFound(f"There is no finding {name!r}.")
-        return _finding_view(row, _measures(connection, tenant.project, [name]).get(name, ()))
+        line = followed_by_fingerprint(connection, tenant.project, {row.monitor}).get((row.monitor, row.fingerprint))
+        return _finding_view(row, _measures(connection, tenant.project, [name]).get(name, ()), line)
 
 
 def arrivals_of(tenant: Tenant, stream_name: str) -> tuple[int, ...]:
@@ -257,7 +279,7 @@ def _monitor_view(connection: Connection, row: Row[Any], arrivals: tuple[int, ..
     opened = connection.scalar(select(func.count()).select_from(finding).where(mine))
     return MonitorView(
         row.id, row.name, row.stream, bool(row.paused), row.version, row.created, arrivals or (0,) * DAYS_SHOWN,
-        int(opened or 0), int(tests or 0), last, waiting,
+        int(opened or 0), int(tests or 0), last, waiting, load_standing(connection, row.project, row.id),
     )  # fmt: skip
 
 
@@ -276,11 +298,11 @@ def _measures(connection: Connection, project: str, findings: Sequence[str]) -> 
     return {name: tuple(measures) for name, measures in found.items()}
 
 
-def _finding_view(row: Row[Any], measures: tuple[Measure, ...]) -> FindingView:
+def _finding_view(row: Row[Any], measures: tuple[Measure, ...], followed: FollowedContext | None) -> FindingView:
     body = json.loads(row.body)
     sentence = str(body.get("sentence") or body.get("title") or "A context in which the two go together")
     return FindingView(
-        row.id, row.monitor, row.state, row.note, row.since_run, row.created, sentence, body, measures
+        row.id, row.monitor, row.state, row.note, row.since_run, row.created, sentence, body, measures, followed
     )  # fmt: skip
 
 

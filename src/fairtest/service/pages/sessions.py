@@ -1,8 +1,9 @@
 """Who looks at pages: one-time links, sessions, and tokens that a form must carry.
 
 There is no password. Whoever may use the machine makes a link for a key; the link works once, within ten minutes, and
-gives a session in a cookie. A session may do what its key may do and ends with it; the store has hashes only. Cookies
-open no route of the API, and keys open no page.
+gives a session in a cookie, which ends when it has not been used for eight hours, and after a week. A session may do
+what its key may do and ends with it; the store has hashes only. Cookies open no route of the API, and keys open no
+page.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 LINK, PAGES = "link", "pages"
 LABEL = "dashboard"
-LINK_LASTS, IDLE = 600.0, 8 * 3600.0
+LINK_LASTS, IDLE, LONGEST = 600.0, 8 * 3600.0, 7 * 86400.0
+"""Seconds that a link lasts, that a session lasts without being used, and that it lasts at all."""
 NOTE_EVERY = 60.0
 """Seconds between two notes that a session is in use."""
 
@@ -104,7 +106,7 @@ def find_visitor(database: Database, token: str) -> Visitor | None:
         both = session.join(key, session.c.key == key.c.id)
         query = select(session.c.expires, key.c.id, key.c.label, key.c.project, key.c.scopes).select_from(both)
         mine = (session.c.hash == hashed, session.c.purpose == PAGES, session.c.expires > now, _valid(now))
-        row = connection.execute(query.where(*mine)).first()
+        row = connection.execute(query.where(*mine, session.c.created > now - LONGEST)).first()
     if row is None:
         return None
     if row.expires < now + IDLE - NOTE_EVERY:

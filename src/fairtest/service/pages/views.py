@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import func, select
 
+from fairtest.reporting.formats.inline_styles import move_styles
 from fairtest.service.api.access import service_of
 from fairtest.service.errors import NotFound, Refused
 from fairtest.service.pages import reading
@@ -26,6 +28,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 LINES = 50
 """Lines of a list on one page."""
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
+_STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL)
 
 
 @router.get("/")
@@ -57,7 +60,9 @@ def show_overview(desk: AtDesk) -> Response:
     """Show every monitor in a line."""
     found = reading.list_monitors(desk.tenant)
     sent = streams.list_streams(desk.tenant, None, LINES)
-    return desk.show("overview.html.jinja", monitors=found, streams=sent)
+    strongest = [each for each in reading.list_findings(desk.tenant) if each.state == "open"]
+    newest = strongest[0] if strongest else None
+    return desk.show("overview.html.jinja", monitors=found, streams=sent, newest=newest)
 
 
 @router.get("/p/{project}/monitors/{monitor}")
@@ -74,6 +79,7 @@ def show_monitor(desk: AtDesk, monitor: str, before: Annotated[float | None, Que
         runs=runs[:LINES],
         older=runs[LINES - 1].created if len(runs) > LINES else None,
         questions=questions,
+        events=outbox.list_events(desk.tenant, None, 8, about=monitor),
         spent=sum(each.level or 0.0 for each in done),
         level=_level(questions),
     )
@@ -93,16 +99,17 @@ def show_run(desk: AtDesk, run_id: str) -> Response:
         run=found,
         monitor=reading.find_monitor(desk.tenant, found.monitor),
         reports=reading.list_reports(desk.tenant, run_id),
+        explain_by=json.loads(found.detail or "{}").get("explain_by", []),
     )
 
 
 @router.get("/p/{project}/runs/{run_id}/reports/{place}")
 def show_report(desk: AtDesk, run_id: str, place: int) -> Response:
     """Return a stored report for the frame of its run: apart from the dashboard, and with its own scripts only."""
-    text = reading.report_page(desk.tenant, run_id, place)
-    scripts = " ".join(map(_hash_of, _SCRIPT.findall(text))) or "'none'"
+    text = move_styles(reading.report_page(desk.tenant, run_id, place))  # older reports have styles in their elements
+    scripts, styles = (" ".join(map(_hash_of, part.findall(text))) or "'none'" for part in (_SCRIPT, _STYLE))
     policy = (
-        f"sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; "
+        f"sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src {styles}; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
     return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Cache-Control": "private, max-age=3600"})
@@ -126,9 +133,11 @@ def show_finding(desk: AtDesk, finding: str) -> Response:
     told = [
         each for each in outbox.list_events(desk.tenant, None, 200, about=found.monitor) if _is_about(each, found.id)
     ]
-    return desk.show(
-        "finding.html.jinja", finding=found, monitor=reading.find_monitor(desk.tenant, found.monitor), events=told
-    )
+    monitor = reading.find_monitor(desk.tenant, found.monitor)
+    declared = streams.find_stream(desk.tenant, monitor.stream).declaration
+    own = {declared.record_id, declared.person, declared.time, found.body.get("protected"), found.body.get("output")}
+    explanatory = [each.name for each in declared.columns if each.name not in own]
+    return desk.show("finding.html.jinja", finding=found, monitor=monitor, events=told, explanatory=explanatory)
 
 
 def _is_about(happened: outbox.Event, finding: str) -> bool:

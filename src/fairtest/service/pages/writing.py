@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairtest.numbers import count, fixed, rate
 from fairtest.reporting.figures.palette import PALETTE
-from fairtest.service.pages import drawings
+from fairtest.service.pages import drawings, timelines
 from fairtest.version import __version__
 
 STATIC = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"}
@@ -76,6 +76,30 @@ def iso(seconds: float) -> str:
     return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat(timespec="seconds")
 
 
+def date_words(date: str) -> str:
+    """Return a date as people write it.
+
+    Examples
+    --------
+    >>> date_words("2026-11-03")
+    '3 Nov 2026'
+    """
+    found = dt.date.fromisoformat(date)
+    return f"{found.day} {found:%b %Y}"
+
+
+def gap(value: float, points: bool) -> str:
+    """Return a gap: points with a sign, or a correlation.
+
+    Examples
+    --------
+    >>> gap(-0.0934, True), gap(0.05, False)
+    ('−9.3', '+0.05')
+    """
+    text = f"{100 * value:+.1f}" if points else f"{value:+.2f}"
+    return text.replace("-", "−")
+
+
 def effect(value: float | None) -> str:
     """Return an effect with three decimals."""
     return "–" if value is None else fixed(value, 3)
@@ -121,12 +145,15 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    functions = (count, rate, day, moment, short_moment, iso, effect, interval, number_of, size, static_address)
+    moments = (day, moment, short_moment, iso, date_words)
+    functions = (*moments, count, rate, gap, effect, interval, number_of, size, static_address)
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {
         "draw_bars": drawings.draw_bars,
         "draw_trend": drawings.draw_trend,
         "draw_marks": drawings.draw_marks,
+        "draw_timeline": timelines.draw_timeline,
+        "draw_small_timeline": timelines.draw_small_timeline,
     }
-    made.globals |= {"version": __version__}
+    made.globals |= {"version": __version__, "dict_by_day": lambda rows: {row[0]: row for row in rows}}
     return made

@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fairtest.exceptions import InputError
 from fairtest.service.errors import BadRequest, StoreUnavailable
+from fairtest.service.guard.environment import read_password
 from fairtest.service.store.silence import SilenceGuard
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ WAIT = 30.0
 """Seconds that a transaction waits for a lock before the request fails."""
 POOL = 10
 """Connections that a process keeps to PostgreSQL; twice as many at most."""
+PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
+"""The variable with the password of the database; with _FILE, that of a file with it."""
 SOON = 2 * WAIT
 """Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
@@ -166,6 +169,8 @@ def _sqlite_engine(url: URL) -> Engine:
 
 
 def _postgresql_engine(url: URL) -> Engine:
+    if url.password is None and (password := read_password(PASSWORD)):
+        url = url.set(password=password)
     return create_engine(
         url,
         pool_size=POOL,

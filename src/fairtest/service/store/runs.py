@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
-from fairtest.service.errors import Conflict, NotFound
+from fairtest.exceptions import unknown_name
+from fairtest.service.errors import BadRequest, Conflict, NotFound
 from fairtest.service.pausing import pause
 from fairtest.service.store.database import insert_new
+from fairtest.service.store.findings import find_by_mark, find_or_add
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
-from fairtest.service.store.tables import finding, measure, report, run, run_people
+from fairtest.service.store.streams import load_stream
+from fairtest.service.store.tables import measure, report, run, run_people
 from fairtest.service.work.leases import held
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
     from fairtest.service.store.database import Database
+    from fairtest.service.store.monitors import Monitor
     from fairtest.service.store.tenant import Tenant
     from fairtest.service.work.leases import Lease
 
@@ -61,14 +67,36 @@ class AlreadySpent(Conflict):
     """Another run of the monitor was spent, or the lease was lost: the answer must not be seen."""
 
 
-def request_run(tenant: Tenant, monitor_id: str, key: str) -> str:
-    """Ask for a run of a monitor now; the same key gives the same run."""
+def request_run(tenant: Tenant, monitor_id: str, key: str, explain_by: Sequence[str] = ()) -> str:
+    """Ask for a run of a monitor now; the same key gives the same run.
+
+    Parameters
+    ----------
+    explain_by
+        Attributes that may explain what was found: the next people are compared with others who have the same.
+    """
     with tenant.writing() as connection:
         found = load_monitor(connection, tenant.project, monitor_id)
         own = (run.c.project == tenant.project) & (run.c.monitor == found.id) & (run.c.occasion == f"r:{key}")
         now = tenant.database.now(connection)
-        insert_new(connection, run, [run_row(tenant.project, found.id, found.version, f"r:{key}", now, now)])
+        row = run_row(tenant.project, found.id, found.version, f"r:{key}", now, now)
+        if explain_by:
+            _check_explaining(connection, found, explain_by)
+            row["detail"] = json.dumps({"explain_by": list(explain_by)})
+        insert_new(connection, run, [row])
         return str(connection.scalar(select(run.c.id).where(own)))
+
+
+def _check_explaining(connection: Connection, found: Monitor, names: Sequence[str]) -> None:
+    """Raise if a column cannot explain anything: it is none of the stream's, or a part of the question."""
+    known = load_stream(connection, found.project, found.stream).declaration.names
+    asked = [found.question["output"], found.question.get("ground_truth"), *found.question["protected"]]
+    parts = {name for each in asked if each is not None for name in ([each] if isinstance(each, str) else each)}
+    for name in names:
+        if name not in known:
+            raise BadRequest(str(unknown_name("column of the stream", name, known)))
+        if name in parts:
+            raise BadRequest(f"{name!r} is what the monitor asks about: it cannot explain itself. Name another column.")
 
 
 def run_row(project: str, monitor_id: str, version: int, occasion: str, due: float, now: float) -> dict[str, Any]:
@@ -112,18 +140,12 @@ def spend(database: Database, lease: Lease, answer: Answer) -> None:
 def _note_measure(connection: Connection, lease: Lease, measured: Measured, now: float) -> None:
     """Store the numbers of a context; one that is reported for the first time becomes a finding that is followed."""
     monitor_id = lease.row["monitor"]
-    own = (finding.c.project == lease.project) & (finding.c.monitor == monitor_id)
-    known = connection.scalar(select(finding.c.id).where(own, finding.c.fingerprint == measured.fingerprint))
+    known = find_by_mark(connection, lease.project, monitor_id, measured.fingerprint)
     if known is None:
         if measured.verdict != "reported":
             return
-        known = make_id("fnd")
-        connection.execute(
-            insert(finding).values(
-                project=lease.project, id=known, monitor=monitor_id, fingerprint=measured.fingerprint, state="open",
-                body=json.dumps(measured.body), since_run=lease.id, created=now,
-            )
-        )  # fmt: skip
+        body, mark = measured.body, measured.fingerprint
+        known = find_or_add(connection, lease.project, monitor_id, mark, body, lease.id, now)
     numbers = {name: getattr(measured, name) for name in ("effect", "low", "high", "people", "p", "verdict")}
     connection.execute(insert(measure).values(project=lease.project, finding=known, run=lease.id, **numbers))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fairtest.service.errors import BadRequest, Conflict, NotFound, PreconditionFailed
+from fairtest.service.guard.sampling import Sampling, sampling_key
 from fairtest.service.ingest.columns import MOST_COLUMNS, Declaration, read_columns, read_declaration
 from fairtest.service.store import trail
 from fairtest.service.store.identifiers import check_name
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row
 
+    from fairtest.service.guard.secrets import Secret
     from fairtest.service.store.tenant import Tenant
 
 
@@ -39,6 +41,7 @@ class Stream:
     seq: int
     records: int
     sealed: int
+    sampling: Sampling | None = None
 
 
 def create_stream(tenant: Tenant, name: str, given: Mapping[str, Any]) -> Stream:
@@ -72,6 +75,14 @@ def find_stream(tenant: Tenant, name: str) -> Stream:
     """Return a stream of the project."""
     with tenant.reading() as connection:
         return load_stream(connection, tenant.project, name)
+
+
+def with_sampling(secret: Secret, found: Stream) -> Stream:
+    """Return a stream with how its people are chosen, where not all are kept."""
+    if found.sample >= 1:
+        return found
+    column = found.declaration.person or found.declaration.record_id
+    return replace(found, sampling=Sampling(found.sample, sampling_key(secret, found.project, found.name), column))
 
 
 def load_stream(connection: Connection, project: str, name: str) -> Stream:

@@ -12,11 +12,9 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     Double,
-    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -25,53 +23,14 @@ from sqlalchemy import (
     text,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-
-def _name(column: str, length: int = 64, *, nullable: bool = False) -> Column[str]:
-    return Column(column, String(length), nullable=nullable)
-
-
-def _moment(column: str, *, nullable: bool = False) -> Column[float]:
-    return Column(column, Double, nullable=nullable)
-
-
-def _count(column: str, *, default: int | None = 0, nullable: bool = False) -> Column[int]:
-    given = None if default is None else text(str(default))
-    return Column(column, BigInteger, nullable=nullable, server_default=given)
-
-
-def _json(column: str, *, nullable: bool = False) -> Column[str]:
-    """Return a column of JSON kept as text: the same bytes from both databases."""
-    return Column(column, Text, nullable=nullable)
-
-
-def _belongs(*columns: str, to: str) -> ForeignKeyConstraint:
-    """Return a foreign key; ``to`` is a table and its columns: ``stream.project,name``. Rows go with their owner."""
-    table, _, names = to.partition(".")
-    return ForeignKeyConstraint(columns, [f"{table}.{name}" for name in names.split(",")], ondelete="CASCADE")
-
-
-def _leased() -> list[Column[str] | Column[float] | Column[int]]:
-    """Return the columns of work that is done once, by whoever holds the lease; see ``work/leases.py``."""
-    return [
-        _name("state", 16),
-        _moment("due"),
-        _count("token"),
-        _moment("lease_until", nullable=True),
-        _name("worker", 128, nullable=True),
-        _count("attempts"),
-        Column("reason", Text, nullable=True),
-    ]
-
+import fairtest.service.store.watch_tables  # noqa: F401 - its tables are part of the same metadata
+from fairtest.service.store.columns import belongs as _belongs
+from fairtest.service.store.columns import count_column as _count
+from fairtest.service.store.columns import json_column as _json
+from fairtest.service.store.columns import leased_columns as _leased
+from fairtest.service.store.columns import metadata
+from fairtest.service.store.columns import moment_column as _moment
+from fairtest.service.store.columns import name_column as _name
 
 service = Table(
     "service",

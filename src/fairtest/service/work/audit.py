@@ -7,10 +7,11 @@ counts is decided by the worker that started it, in the transaction that spends.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 import warnings
 from dataclasses import asdict
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import series_weight
@@ -21,21 +22,23 @@ from fairtest.investigations.testing import Testing
 from fairtest.pipeline.periodic import put_under_budget, run_question
 from fairtest.service.operate.starting import from_text
 from fairtest.service.service import Service
+from fairtest.service.store.findings import fingerprint as fingerprint_of
+from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
-from fairtest.service.store.tables import finding
+from fairtest.service.store.streams import load_stream
+from fairtest.service.work.errors import describe_error
 from fairtest.service.work.people import SLOT, choose_people, with_slots
+from fairtest.service.work.question import given, protected_of, seen_columns
 from fairtest.workspace.budget import pack_report
-from fairtest.workspace.codec import pack, unpack
+from fairtest.workspace.codec import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
-
     from fairtest.investigations.base import Investigation
-    from fairtest.model.context import Context
     from fairtest.model.results import Results
+    from fairtest.service.settings import Settings
     from fairtest.service.store.monitors import Monitor
     from fairtest.service.work.people import Chosen
 
@@ -48,11 +51,20 @@ TRAINING, TESTING = ("max_depth", "min_size"), ("tolerance", "correction")
 YEAR = 365.0 * 86400.0
 
 
-def audit(service: Service, project: str, monitor_id: str, version: int) -> dict[str, Any]:
-    """Return what the next run of a monitor answers, or how many people are missing for it."""
+def audit(
+    service: Service, project: str, monitor_id: str, version: int, explain_by: list[str] | None = None
+) -> dict[str, Any]:
+    """Return what the next run of a monitor answers, or how many people are missing for it.
+
+    Parameters
+    ----------
+    explain_by
+        Attributes that may explain what was found: people are compared who have the same.
+    """
     with service.database.reading() as connection:
         now = service.database.now(connection)
         monitor = load_monitor(connection, project, monitor_id, version)
+        sample = load_stream(connection, project, monitor.stream).sample
         rate = monitor.question["error_rate"]
         started = monitor.created + YEAR * int((now - monitor.created) // YEAR) if rate["over"] == "year" else 0.0
         spent_in_period = spent_sets(connection, project, monitor.id, started)[0]
@@ -63,7 +75,7 @@ def audit(service: Service, project: str, monitor_id: str, version: int) -> dict
     detail = {
         "set": chosen.before + 1, "weight": weight, "level": level, "over": rate["over"], "left": rate["level"] * left,
         "train": chosen.train.height, "test": chosen.test.height, "waiting_for_truth": chosen.waiting,
-        "to_go": chosen.to_go,
+        "without_truth": chosen.overdue, "sample": sample, "to_go": chosen.to_go, "explain_by": explain_by or [],
     }  # fmt: skip
     if chosen.to_go:
         return {"skipped": True, "detail": detail}
@@ -80,21 +92,23 @@ def _answer(
 ) -> tuple[list[dict[str, str]], list[Measured]]:
     question = monitor.question
     train, test, several = with_slots(chosen.train, chosen.test)
-    roles = _given(question, ROLES)
-    if several:
-        roles["explanatory"] = [*roles.get("explanatory", ()), SLOT]
-    declared = _given(question, DECLARED)
-    columns = [name for name in _columns(service, monitor, train) if name not in question.get("leave_out", ())]
+    roles = given(question, ROLES)
+    by = tuple(name for name in detail["explain_by"] if name not in roles.get("explanatory", ()))
+    roles["explanatory"] = [*roles.get("explanatory", ()), *by, *([SLOT] if several else [])]
+    declared = given(question, DECLARED)
+    with service.database.reading() as connection:
+        declaration = load_stream(connection, monitor.project, monitor.stream).declaration
+        followed = followed_contexts(connection, monitor.project, monitor.id)
+    columns = [name for name in seen_columns(declaration, question) if name in train.columns]
     columns += [SLOT] if several else []
     source = DataSource.divided(
         train.select(columns), test.select(columns), level, question.get("seed", 0), name=monitor.name, **declared
     )
     budget = put_under_budget(source)
-    protected = [names if isinstance(names, str) else tuple(names) for names in question["protected"]]
-    investigation = KINDS[question["kind"]](source, protected, question["output"], **roles)
-    training, testing = (_given(question, names) for names in (TRAINING, TESTING))
-    followed = followed_contexts(service, monitor)
-    results = run_question(investigation, training, testing, followed, [_level_note(detail)])
+    investigation = KINDS[question["kind"]](source, protected_of(question), question["output"], **roles)
+    investigation.explained_by = by
+    training, testing = (given(question, names) for names in (TRAINING, TESTING))
+    results = run_question(investigation, training, testing, followed, _notes(detail))
     stored = [pack_report(answered, declared) for answered in budget.answers]
     reports = [
         {
@@ -106,20 +120,6 @@ def _answer(
     return reports, list(_measures(results))
 
 
-def _given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: question[name] for name in names if question.get(name) is not None}
-
-
-def _columns(service: Service, monitor: Monitor, frame: pl.DataFrame) -> list[str]:
-    """Return the columns of the stream that an audit sees: no ids, and no moments."""
-    from fairtest.service.store.streams import load_stream
-
-    with service.database.reading() as connection:
-        declaration = load_stream(connection, monitor.project, monitor.stream).declaration
-    own = {declaration.record_id, declaration.person}
-    return [c.name for c in declaration.columns if c.name not in own and c.kind != "time" and c.name in frame.columns]
-
-
 def _level_note(detail: dict[str, Any]) -> str:
     over = "its life" if detail["over"] == "life" else "the year"
     return (
@@ -129,14 +129,27 @@ def _level_note(detail: dict[str, Any]) -> str:
     )
 
 
-def followed_contexts(service: Service, monitor: Monitor) -> list[Context]:
-    """Return the contexts of findings that are open, to be tested again."""
-    from sqlalchemy import select
-
-    own = (finding.c.project == monitor.project) & (finding.c.monitor == monitor.id) & (finding.c.state != "closed")
-    with service.database.reading() as connection:
-        bodies = connection.scalars(select(finding.c.body).where(own)).all()
-    return list({unpack(json.loads(body)["context"]): None for body in bodies})
+def _notes(detail: dict[str, Any]) -> list[str]:
+    """Return what a report says of its people: what was asked, their level, who was left out, if they are a sample."""
+    notes = []
+    if detail["explain_by"]:
+        names = ", ".join(detail["explain_by"])
+        notes.append(
+            f"This run was asked to explain what had been found: people are compared who have the same {names}."
+        )
+    notes.append(_level_note(detail))
+    if left_out := detail["without_truth"]:
+        what = "record was" if left_out == 1 else "records were"
+        notes.append(
+            f"{left_out:,} {what} left out because what really happened did not become known in the time that the "
+            "stream allows. If that depends on who they are, the errors shown here are not those of everybody."
+        )
+    if detail["sample"] < 1:
+        notes.append(
+            f"The stream keeps {100 * detail['sample']:g} % of people, chosen by a hash of their id. All counts are of "
+            "those who are kept."
+        )
+    return notes
 
 
 def _measures(results: Results) -> Iterator[Measured]:
@@ -146,7 +159,7 @@ def _measures(results: Results) -> Iterator[Measured]:
         seen = set()
         for each in (attribute.population, *attribute.findings, *attribute.labels):
             about = each.label or each.output
-            fingerprint = _fingerprint(each.protected, about, each.context)
+            fingerprint = fingerprint_of(each.protected, about, each.context)
             if fingerprint in seen:
                 continue
             seen.add(fingerprint)
@@ -158,7 +171,7 @@ def _measures(results: Results) -> Iterator[Measured]:
             verdict = "reported" if each.significant else "not confirmed"
             yield Measured(fingerprint, body, each.effect, low, high, each.size, each.p_value, verdict)
         for other in attribute.others:
-            fingerprint = _fingerprint(protected, output, other.context)
+            fingerprint = fingerprint_of(protected, output, other.context)
             if other.effect is None or fingerprint in seen:
                 continue
             low, high = other.interval if other.interval is not None else (None, None)
@@ -166,20 +179,30 @@ def _measures(results: Results) -> Iterator[Measured]:
             yield Measured(fingerprint, {}, other.effect, low, high, other.size, other.p_value, verdict)
 
 
-def _fingerprint(protected: str, output: str, context: Context) -> str:
-    predicates = sorted(map(str, context.predicates))
-    return sha256(json.dumps([protected, output, predicates]).encode()).hexdigest()
-
-
 def main() -> None:
     """Read what to do from standard input, and write what came out to standard output."""
-    given = json.loads(sys.stdin.readline())
-    settings, _ = from_text(given["knows"])
+    asked = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_worker, daemon=True).start()
+    settings, _ = from_text(asked["knows"])
+    try:
+        _write_answer(settings, asked)
+    except Exception as error:  # the last line is what the run says of it
+        sys.exit(describe_error(error))
+
+
+def _end_with_worker() -> None:
+    """End when the worker is gone: whoever takes the run over should not find the machine busy with it."""
+    while os.read(0, 1):  # not sys.stdin, whose lock would keep the interpreter from ending
+        pass
+    os._exit(1)
+
+
+def _write_answer(settings: Settings, asked: dict[str, Any]) -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr  # nothing else may get between
     with warnings.catch_warnings(), Service(settings) as service:
         warnings.simplefilter("ignore")
-        answer = audit(service, given["project"], given["monitor"], given["version"])
+        answer = audit(service, asked["project"], asked["monitor"], asked["version"], asked["explain_by"])
     json.dump(answer, answers)
     answers.flush()
 

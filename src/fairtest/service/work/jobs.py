@@ -1,4 +1,7 @@
-"""Jobs on streams: sealing when enough or old enough batches wait, and erasing. Leased: any worker may do them."""
+"""Jobs on streams: sealing when enough or old enough batches wait, erasing, and letting old records go.
+
+They are leased: any worker may do them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from sqlalchemy import delete, func, select
 from fairtest.service.store.database import insert_new
 from fairtest.service.store.erasure import erase_stream, streams_to_erase, sweep_orphans
 from fairtest.service.store.identifiers import make_id
+from fairtest.service.store.retention import expire_stream, streams_to_expire
 from fairtest.service.store.sealing import MOST_BYTES, MOST_ROWS, seal_stream
 from fairtest.service.store.tables import batch, job, stream
 from fairtest.service.work.leases import claim, put_off
@@ -19,14 +23,17 @@ if TYPE_CHECKING:
 
 SEAL_AFTER = 900.0
 """Seconds that a batch waits at most to be sealed."""
-SEAL, ERASE = "seal", "erase"
+SEAL, ERASE, EXPIRE = "seal", "erase", "expire"
 
 
 def plan_jobs(service: Service) -> int:
     """Make jobs for what has to be done; one that exists is not made again."""
-    waiting = streams_to_seal(service)
-    erasing = streams_to_erase(service)
-    if not waiting and not erasing:
+    wanted = {
+        SEAL: streams_to_seal(service),
+        ERASE: streams_to_erase(service),
+        EXPIRE: streams_to_expire(service),
+    }
+    if not any(wanted.values()):
         return 0
     with service.database.writing_soon() as connection:
         now = service.database.now(connection)
@@ -35,7 +42,7 @@ def plan_jobs(service: Service) -> int:
                 "project": project, "id": make_id("job"), "stream": name, "kind": kind, "state": "due", "due": now,
                 "created": now,
             }
-            for kind, owners in ((SEAL, waiting), (ERASE, erasing))
+            for kind, owners in wanted.items()
             for project, name in owners
         ]  # fmt: skip
         return insert_new(connection, job, rows)
@@ -88,5 +95,8 @@ def _do(service: Service, lease: Lease) -> bool:
     if lease.row["kind"] == SEAL:
         seal_stream(service, project, name)
         sweep_orphans(service)
+        return True
+    if lease.row["kind"] == EXPIRE:
+        expire_stream(service, project, name)  # the files go by the job that removes what was replaced
         return True
     return erase_stream(service, project, name)

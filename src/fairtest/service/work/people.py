@@ -18,6 +18,8 @@ from fairtest.service.store.streams import load_stream
 from fairtest.service.store.windows import read_window
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from fairtest.service.service import Service
     from fairtest.service.store.monitors import Monitor
 
@@ -42,7 +44,9 @@ class Chosen:
     to_go
         How many people are missing until the set can be tested; 0 if there are enough.
     waiting
-        Records left out because their truth has not arrived.
+        Records left out because their truth has not arrived, and may yet.
+    overdue
+        Records left out for good, because their truth did not arrive in the time that the stream allows.
     """
 
     train: pl.DataFrame
@@ -52,6 +56,7 @@ class Chosen:
     before: int
     to_go: int
     waiting: int
+    overdue: int = 0
 
     @property
     def hashes(self) -> bytes:
@@ -66,8 +71,8 @@ def choose_people(service: Service, monitor: Monitor, now: float) -> Chosen:
         hi = load_stream(connection, monitor.project, monitor.stream).seq
         before, last = spent_sets(connection, monitor.project, monitor.id)
         tested = tested_people(connection, monitor.project, monitor.id)
-        stones = load_tombstones(connection, monitor.project, monitor.stream)
-    people, waiting = first_arrivals(service, monitor, hi)
+        erased = erased_people(connection, monitor)
+    people, waiting, overdue = first_arrivals(service, monitor, hi, now)
     lo = max(last, monitor.fixed_at_seq)
     needed = question["train_people"]
     if people.filter(pl.col(ARRIVED) <= lo).height < needed and people.height >= needed:
@@ -76,28 +81,60 @@ def choose_people(service: Service, monitor: Monitor, now: float) -> Chosen:
     if (days := question.get("training_days")) is not None:
         train = train.filter(pl.col(ARRIVED_AT) >= now - DAY * days)
     never = [np.frombuffer(each, dtype=">i8").astype(np.int64) for each in tested]
-    never.append(np.array([stone.short for stone in stones if stone.kind == "person"], dtype=np.int64))
+    never.append(np.array(erased, dtype=np.int64))
     new = pl.col(PERSON_HASH).is_in(pl.Series(np.concatenate(never)).implode()).not_()
     test = people.filter((pl.col(ARRIVED) > lo) & new)
     to_go = max(question["test_people"] - test.height, needed - train.height, _missing_in_groups(test, question), 0)
-    return Chosen(train, test, lo, hi, before, to_go, waiting)
+    return Chosen(train, test, lo, hi, before, to_go, waiting, overdue)
 
 
-def first_arrivals(service: Service, monitor: Monitor, hi: int) -> tuple[pl.DataFrame, int]:
-    """Return the first record of each person up to a batch, in the order of arrival, and how many wait for a truth.
+def arrivals_between(service: Service, monitor: Monitor, window: tuple[int, int]) -> pl.DataFrame:
+    """Return the records that arrived in a window of batches, in the order of arrival, without people who were erased.
 
-    A record arrives for an error profile when its truth has arrived.
+    A record of an error profile arrives with its truth, which may come in a later batch than the record.
+    """
+    lo, hi = window
+    truth = monitor.question.get("ground_truth")
+    frame = read_window(service, monitor.project, monitor.stream, (lo if truth is None else 0, hi))
+    frame = frame.with_columns(pl.col(SEQ).alias(ARRIVED), pl.col(RECEIVED).alias(ARRIVED_AT))
+    if truth is not None:
+        frame = _with_truths(service, monitor, frame, hi, truth)
+        frame = frame.filter(pl.col(truth).is_not_null() & (pl.col(ARRIVED) > lo))
+    with service.database.reading() as connection:
+        erased = erased_people(connection, monitor)
+    return frame.filter(pl.col(PERSON_HASH).is_in(erased).not_()).sort(ARRIVED, ROW, ID_HASH)
+
+
+def erased_people(connection: Connection, monitor: Monitor) -> list[int]:
+    """Return the hashes of people who were erased from a stream: whoever returns is never tested again.
+
+    Where no column names the person, a record is one.
+    """
+    person = load_stream(connection, monitor.project, monitor.stream).declaration.person
+    kinds = {"person"} if person is not None else {"person", "record"}
+    return [
+        stone.short for stone in load_tombstones(connection, monitor.project, monitor.stream) if stone.kind in kinds
+    ]
+
+
+def first_arrivals(service: Service, monitor: Monitor, hi: int, now: float) -> tuple[pl.DataFrame, int, int]:
+    """Return the first record of each person up to a batch, in the order of arrival.
+
+    A record arrives for an error profile when its truth has arrived. Also returns how many records wait for theirs,
+    and how many have waited longer than the stream allows.
     """
     frame = read_window(service, monitor.project, monitor.stream, (0, hi))
     frame = frame.with_columns(pl.col(SEQ).alias(ARRIVED), pl.col(RECEIVED).alias(ARRIVED_AT))
     truth = monitor.question.get("ground_truth")
-    waiting = 0
+    waiting = overdue = 0
     if truth is not None:
         frame = _with_truths(service, monitor, frame, hi, truth)
-        waiting = frame[truth].null_count()
+        missing = frame.filter(pl.col(truth).is_null())
+        overdue = missing.filter(pl.col(RECEIVED) < now - _truth_within(service, monitor)).height
+        waiting = missing.height - overdue
         frame = frame.filter(pl.col(truth).is_not_null())
     frame = frame.sort(ARRIVED, ROW, ID_HASH)
-    return frame.unique(PERSON_HASH, keep="first", maintain_order=True), waiting
+    return frame.unique(PERSON_HASH, keep="first", maintain_order=True), waiting, overdue
 
 
 def with_slots(train: pl.DataFrame, test: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
@@ -123,7 +160,10 @@ def with_slots(train: pl.DataFrame, test: pl.DataFrame) -> tuple[pl.DataFrame, p
 
 
 def _with_truths(service: Service, monitor: Monitor, frame: pl.DataFrame, hi: int, truth: str) -> pl.DataFrame:
-    """Join what became known later; the first truth of a record counts, and the record arrives with it."""
+    """Join what became known later; the first truth of a record counts, if it came in time.
+
+    The record arrives with it.
+    """
     late = read_window(service, monitor.project, monitor.stream, (0, hi), "truth", [truth])
     with service.database.reading() as connection:
         record_id = load_stream(connection, monitor.project, monitor.stream).declaration.record_id
@@ -134,13 +174,21 @@ def _with_truths(service: Service, monitor: Monitor, frame: pl.DataFrame, hi: in
         record_id, pl.col(truth).alias("__truth"), pl.col(SEQ).alias("__late"), pl.col(RECEIVED).alias("__at")
     )
     joined = frame.join(late, on=record_id, how="left", maintain_order="left")
-    came_late = pl.col(truth).is_null() & pl.col("__truth").is_not_null()
+    in_time = pl.col("__at") - pl.col(RECEIVED) <= _truth_within(service, monitor)
+    came_late = pl.col(truth).is_null() & pl.col("__truth").is_not_null() & in_time
     later = came_late & (pl.col("__late") > pl.col(SEQ))
     return joined.with_columns(
         pl.when(came_late).then(pl.col("__truth")).otherwise(pl.col(truth)).alias(truth),
         pl.when(later).then(pl.col("__late")).otherwise(pl.col(ARRIVED)).alias(ARRIVED),
         pl.when(later).then(pl.col("__at")).otherwise(pl.col(ARRIVED_AT)).alias(ARRIVED_AT),
     ).drop("__truth", "__late", "__at")
+
+
+def _truth_within(service: Service, monitor: Monitor) -> float:
+    """Return how many seconds after its record a truth may come."""
+    with service.database.reading() as connection:
+        days = load_stream(connection, monitor.project, monitor.stream).truth_within_days
+    return float("inf") if days is None else DAY * days
 
 
 def _missing_in_groups(test: pl.DataFrame, question: dict[str, Any]) -> int:

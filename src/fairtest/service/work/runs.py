@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exists
@@ -15,7 +16,7 @@ from fairtest.service.operate.starting import Listening, to_text
 from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.runs import AlreadySpent, Answer, Measured, end_run, spend
 from fairtest.service.store.tables import run
-from fairtest.service.work.leases import RENEW_EVERY, claim, put_off, renew
+from fairtest.service.work.leases import RENEW_EVERY, claim, give_back, put_off, renew
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from fairtest.service.service import Service
     from fairtest.service.work.leases import Lease
 
+LOOK_EVERY = 0.5
+"""Seconds between two looks at whether the worker is to end."""
 LONGEST = 3600.0
 """Seconds that a run may take."""
 
@@ -32,10 +35,12 @@ def do_run(service: Service) -> bool:
     lease = claim(service.database, run, service.worker_name, _another_runs)
     if lease is None:
         return False
+    began = time.monotonic()
     try:
         answer = compute(service, lease)
         if answer is None:  # the lease was lost, and with it the run
             return True
+        answer["detail"]["seconds"] = round(time.monotonic() - began, 3)
         if answer["skipped"]:
             to_go = answer["detail"]["to_go"]
             words = f"Not enough people yet: {to_go:,} to go. Nothing was spent."
@@ -46,7 +51,13 @@ def do_run(service: Service) -> bool:
         _fail(service, lease, str(error))
     except RunFailed as error:
         _fail(service, lease, str(error))
+    except Stopped:
+        give_back(service.database, lease)
     return True
+
+
+class Stopped(Exception):  # noqa: N818 - what happened
+    """The worker is to end; somebody else does the run."""
 
 
 class RunFailed(Exception):  # noqa: N818 - what happened
@@ -58,14 +69,16 @@ def compute(service: Service, lease: Lease) -> dict[str, Any] | None:
     knows = to_text(service.settings, Listening())
     row = lease.row
     given = {"knows": knows, "project": lease.project, "monitor": row["monitor"], "version": row["version"]}
+    given["explain_by"] = json.loads(row["detail"] or "{}").get("explain_by", [])
     with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(
             [sys.executable, "-m", "fairtest.service.work.audit"],
-            stdin=subprocess.PIPE, stdout=output, stderr=errors, text=True,
+            stdin=subprocess.PIPE, stdout=output, stderr=errors, text=True, start_new_session=True,
         )  # fmt: skip
         assert child.stdin is not None
-        with child.stdin:
+        with suppress(BrokenPipeError):
             child.stdin.write(json.dumps(given) + "\n")
+            child.stdin.flush()
         if not _wait(service, lease, child):
             return None
         output.seek(0)
@@ -85,22 +98,33 @@ def as_answer(answer: dict[str, Any]) -> Answer:
 
 
 def _wait(service: Service, lease: Lease, child: subprocess.Popen[str]) -> bool:
-    """Wait for a child and renew the lease; ends the child and returns False if the lease is lost."""
-    start = time.monotonic()
+    """Wait for a child and renew the lease; ends the child and returns False if the lease is lost.
+
+    The end of its standard input is what a child ends by when its worker is killed, so that stays open until then.
+    """
+    start = renewed = time.monotonic()
     try:
         while True:
             try:
-                child.wait(RENEW_EVERY)
+                child.wait(LOOK_EVERY)
                 return True
             except subprocess.TimeoutExpired:
-                if time.monotonic() - start > LONGEST:
-                    raise RunFailed(f"it took longer than {LONGEST:,.0f} s") from None
+                now = time.monotonic()
+            if service.stopping.is_set():
+                raise Stopped
+            if now - start > LONGEST:
+                raise RunFailed(f"it took longer than {LONGEST:,.0f} s")
+            if now - renewed >= RENEW_EVERY:
                 if not renew(service.database, lease):
                     return False
+                renewed = now
     finally:
         if child.poll() is None:
             child.kill()
             child.wait()
+        if child.stdin is not None:
+            with suppress(BrokenPipeError):
+                child.stdin.close()
 
 
 def _fail(service: Service, lease: Lease, reason: str) -> None:

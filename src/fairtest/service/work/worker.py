@@ -10,6 +10,7 @@ from fairtest.service.errors import StoreUnavailable
 from fairtest.service.work.jobs import do_job, plan_jobs
 from fairtest.service.work.runs import do_run
 from fairtest.service.work.schedule import plan_runs
+from fairtest.service.work.watching import do_watch, plan_watches
 
 if TYPE_CHECKING:
     import threading
@@ -22,8 +23,8 @@ REST = 1.0
 log = logging.getLogger("fairtest.worker")
 
 STEPS: tuple[tuple[Callable[[Service], object], ...], tuple[Callable[[Service], bool], ...]] = (
-    (plan_jobs, plan_runs),
-    (do_job, do_run, deliver_alerts),
+    (plan_jobs, plan_watches, plan_runs),
+    (do_job, do_watch, do_run, deliver_alerts),
 )
 """What plans and what does; each returns whether it did something. To add a kind of work, add its two functions."""
 
@@ -40,10 +41,12 @@ def work_once(service: Service) -> bool:
     planning, doing = STEPS
     did = False
     for step in (*planning, *doing):
+        if service.stopping.is_set():
+            return did
         try:
             did |= bool(step(service)) and step in doing
         except StoreUnavailable as error:
-            log.warning("the database does not answer: %s", error)
+            log.warning("the database does not answer", extra={"error": type(error).__name__})
         except Exception:  # one piece of work that fails must not end the worker; its row says why
             log.exception("a piece of work failed")
     return did

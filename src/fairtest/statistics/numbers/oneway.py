@@ -1,7 +1,7 @@
 r"""The correlation ratio η² of a numeric output between groups: its test and its interval.
 
-η² = SSB/SST, the share of the output's variation that lies between the groups. Two things can be wrong with the usual F
-test, and the p-value is the larger of two that each know of one:
+η² = SSB/SST, the share of the output's variation that lies between the groups. Three things can be wrong with the usual
+F test, and the p-value is the largest of those that each know of one:
 
 - Groups may differ in their variances: with a small group of larger spread F rejects up to eight times too often. Brown
   and Forsythe's F* (1974) with Mehrotra's degrees of freedom (1997) does not suppose that they are equal.
@@ -9,7 +9,10 @@ test, and the p-value is the larger of two that each know of one:
   since it hardly looks at the largest group. The permutation distribution
   (:mod:`~fairtest.statistics.numbers.oneway_null`) holds whatever the numbers are.
 
-Weak where both come together: a small group with a larger spread and a very skewed output. Prefer ranks there.
+- In strata of a few people neither sees the spread of a group. What a group's people show together, over all strata
+  (:mod:`~fairtest.statistics.numbers.oneway_contrasts`), needs no spread.
+
+Weak where the first two come together: a small group with a larger spread and a very skewed output. Prefer ranks there.
 
 Given explanatory strata, both sums of squares are taken about the means of the strata and added up; the
 terms of the formulas are summed over the strata too.
@@ -38,6 +41,7 @@ from scipy import special
 
 from fairtest.statistics.numbers.fisher_z import t_quantile
 from fairtest.statistics.numbers.groups import Groups, Layout
+from fairtest.statistics.numbers.oneway_contrasts import contrast_p
 from fairtest.statistics.numbers.oneway_null import permutation_p
 from fairtest.statistics.numerics.rules import P_FLOOR, Alpha, Bounds, clip_p, per_context, scatter
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
@@ -65,7 +69,7 @@ def eta_squared(groups: Groups) -> FloatArray:
 def eta_p(groups: Groups) -> FloatArray:
     """Return the p-value of η²: the larger of Brown and Forsythe's and that of the permutation distribution.
 
-    NaN where no group has two people.
+    In strata of a few people, no smaller than what groups show over all strata. NaN where no group has two people.
 
     Examples
     --------
@@ -77,6 +81,12 @@ def eta_p(groups: Groups) -> FloatArray:
     """
     oneway, defined = _OneWay.from_groups(groups)
     return scatter(clip_p(np.where(oneway.testable, oneway.p, np.nan)), defined)
+
+
+def sparse_p(groups: Groups) -> FloatArray:
+    """Return the p-value of what groups show over all strata; 0 where strata are large enough not to ask for it."""
+    layout = Layout.from_groups(groups)
+    return contrast_p(layout)
 
 
 def brown_forsythe_p(groups: Groups) -> FloatArray:
@@ -128,6 +138,7 @@ class _OneWay:
     df2: FloatArray
     spread: FloatArray
     permuted_p: FloatArray
+    contrast_p: FloatArray
     testable: BoolArray
 
     @property
@@ -144,8 +155,8 @@ class _OneWay:
 
     @property
     def p(self) -> FloatArray:
-        """The larger of both p-values."""
-        return np.maximum(self.unequal_p, self.permuted_p)
+        """The largest of all p-values."""
+        return np.maximum(np.maximum(self.unequal_p, self.permuted_p), self.contrast_p)
 
     @property
     def unit(self) -> FloatArray:
@@ -162,7 +173,8 @@ class _OneWay:
         between, total = layout.between.sum(axis=1), layout.total.sum(axis=1)
         noise, df1, df2 = _brown_forsythe(layout.n, layout.s2)
         testable = np.asarray((layout.n > 1).any(axis=(1, 2)))
-        return cls(between, total, noise, df1, df2, _spread(layout), permutation_p(layout), testable), defined
+        p = permutation_p(layout), contrast_p(layout)
+        return cls(between, total, noise, df1, df2, _spread(layout), *p, testable), defined
 
 
 def _brown_forsythe(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -55,21 +55,6 @@ def difference(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> FloatA
     return scatter(tables.estimate, defined)
 
 
-def difference_tails(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> Bounds:
-    """Return the one-sided p-values of "no difference": against a positive one, and against a negative one.
-
-    Both are at least 1e-300. Choose the side before looking at these counts, or use :func:`difference_p`.
-
-    Examples
-    --------
-    >>> upper, lower = difference_tails([[300]], [[1000]], [[250]], [[1000]])
-    >>> print(upper.round(4), lower.round(4))
-    [0.0062] [0.9938]
-    """
-    upper, lower = _tails(x1, n1, x2, n2)
-    return clip_p(upper), clip_p(lower)
-
-
 def difference_p(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> FloatArray:
     """Return the two-sided p-value of "no difference in any stratum": twice the smaller tail.
 
@@ -86,8 +71,8 @@ def _tails(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray) -> Bounds:
     """Return both tails of the statistic at no difference; they may underflow to 0."""
     tables, defined = StratifiedTables.from_counts(x1, n1, x2, n2)
     zero = np.zeros(len(tables.estimate))
-    upper = skewed_tail(*tables.standardised(zero))
-    lower = skewed_tail(*tables.swapped().standardised(zero))
+    upper = skewed_tail(*tables.standardise(zero))
+    lower = skewed_tail(*tables.swap_groups().standardise(zero))
     return scatter(upper, defined), scatter(lower, defined)
 
 
@@ -107,7 +92,7 @@ def difference_interval(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray, 
     """
     tables, defined = StratifiedTables.from_counts(x1, n1, x2, n2)
     levels = per_context(alpha, len(defined))[defined]
-    bounds = _lowest_difference(tables.beside(tables.swapped()), np.tile(levels, 2))
+    bounds = _lowest_difference(tables.beside(tables.swap_groups()), np.tile(levels, 2))
     low, minus_high = np.split(bounds, 2)
     return scatter(low, defined), scatter(-minus_high, defined)
 
@@ -117,7 +102,7 @@ def _lowest_difference(tables: StratifiedTables, levels: FloatArray) -> FloatArr
     z = normal_quantile(levels)
 
     def excess(delta: FloatArray, rows: IntArray) -> FloatArray:
-        return skewed_deviate(*tables.take(rows).standardised(delta)) + z[rows]
+        return skewed_deviate(*tables.take(rows).standardise(delta)) + z[rows]
 
     estimate = tables.estimate
     guess = estimate - z * tables.rough_deviation
@@ -165,7 +150,7 @@ def ratio_interval(x1: IntArray, n1: IntArray, x2: IntArray, n2: IntArray, alpha
     levels = per_context(alpha, len(defined))[defined]
     low = _lowest_ratio(tables, levels)
     with np.errstate(divide="ignore"):
-        high = 1 / _lowest_ratio(tables.swapped(), levels)
+        high = 1 / _lowest_ratio(tables.swap_groups(), levels)
     return scatter(low, defined), scatter(high, defined)
 
 
@@ -175,7 +160,7 @@ def _lowest_ratio(tables: RatioTables, levels: FloatArray) -> FloatArray:
     tables, z = tables.take(np.flatnonzero(seen)), normal_quantile(levels[seen])
 
     def excess(log_ratio: FloatArray, rows: IntArray) -> FloatArray:
-        return skewed_deviate(*tables.take(rows).standardised(np.exp(log_ratio))) + z[rows]
+        return skewed_deviate(*tables.take(rows).standardise(np.exp(log_ratio))) + z[rows]
 
     # At the bottom even one person is more than can be expected; at the top the statistic is nearly 0.
     bottom = np.log(np.maximum(levels[seen], 1e-300)) - np.log(tables.n1) - 20

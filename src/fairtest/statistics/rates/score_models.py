@@ -75,7 +75,7 @@ class StratifiedTables:
         """Return some of the contexts."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
 
-    def swapped(self) -> Self:
+    def swap_groups(self) -> Self:
         """Return the comparison of the second group with the first."""
         return type(self)(self.p2, self.n2, self.p1, self.n1, self.weight, self.floor)
 
@@ -83,7 +83,7 @@ class StratifiedTables:
         """Return these contexts and then the other ones: to search for the bounds of all of them in one go."""
         return type(self)(*(np.concatenate((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
 
-    def standardised(self, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def standardise(self, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
         r"""Return z = (D − δ)/√V and the skewness γ = M/V^1.5 at a common difference δ.
 
         .. math::
@@ -132,11 +132,11 @@ class RatioTables:
         """Return some of the contexts."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
 
-    def swapped(self) -> Self:
+    def swap_groups(self) -> Self:
         """Return the comparison of the second group with the first."""
         return type(self)(self.x2, self.n2, self.x1, self.n1)
 
-    def standardised(self, phi: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def standardise(self, phi: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return z and the skewness of p̂₁ − φp̂₂ at a ratio φ, at the most likely rates r₁ = φr₂."""
         linear = self.n1 * phi + self.x1 + self.n2 + self.x2 * phi
         both = self.x1 + self.x2

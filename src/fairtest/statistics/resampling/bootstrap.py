@@ -44,7 +44,7 @@ def draws_for(alpha: float) -> int:
     """
     if not 0 < alpha < 1:
         raise InputError(f"The 'alpha' parameter must be a float between 0 and 1. Got {alpha} instead.")
-    return int(np.clip(np.ceil(_needed(alpha)), FEWEST_DRAWS, MOST_DRAWS))
+    return int(np.clip(np.ceil(_draws_needed(alpha)), FEWEST_DRAWS, MOST_DRAWS))
 
 
 def bca_from_table(
@@ -103,7 +103,7 @@ def bca_from_table(
     0.05 to 0.34
     """
     counts = np.asarray(counts, dtype=np.int64)
-    parts = [evaluate(effect, _resampled(counts, part, rng)) for part in chunks(draws, counts.size)]
+    parts = [evaluate(effect, _draw_tables(counts, part, rng)) for part in chunks(draws, counts.size)]
     observed = float(evaluate(effect, counts))
     change, weight = _cell_changes(counts, effect)
     return _bca(np.concatenate(parts), observed, _acceleration(change, weight), alpha)
@@ -149,11 +149,11 @@ def bca_from_rows(
     return _bca(replicates, value(order), _acceleration(change, np.ones_like(change)), alpha)
 
 
-def _needed(alpha: ArrayLike) -> FloatArray:
+def _draws_needed(alpha: ArrayLike) -> FloatArray:
     return 2 * (10 / np.asarray(alpha, dtype=np.float64))
 
 
-def _resampled(counts: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
+def _draw_tables(counts: IntArray, draws: int, rng: np.random.Generator) -> IntArray:
     """Draw tables ``[draws, stratum, output, protected]``, each stratum multinomial with its own shares."""
     cells = counts.reshape(len(counts), -1)
     size = cells.sum(axis=1)
@@ -221,7 +221,7 @@ def _bca(
         return np.full_like(level, -np.inf), np.full_like(level, np.inf)
     below = np.searchsorted(defined, observed, "left") + np.searchsorted(defined, observed, "right")
     centre = ndtri(np.clip(below / (2 * defined.size), 0.5 / defined.size, 1 - 0.5 / defined.size))
-    coarse = (replicates.size < _needed(level)) | (2 * defined.size < replicates.size)
+    coarse = (replicates.size < _draws_needed(level)) | (2 * defined.size < replicates.size)
     z = ndtri(level / 2)
     lower = np.where(coarse, 0.0, _bca_level(centre, z, acceleration))
     upper = np.where(coarse, 1.0, _bca_level(centre, -z, acceleration))

@@ -157,8 +157,8 @@ class CorrelationSampler:
         if not (np.isfinite(s).all() and np.isfinite(o).all()):
             raise InputError("A permutation test of correlation needs finite numbers. Got NaN or infinity.")
         order, self._strata = strata_order(stratum, s.size)
-        self.x = _centred(s[order], self._strata)
-        self.y = _centred(o[order], self._strata)
+        self.x = _centre_strata(s[order], self._strata)
+        self.y = _centre_strata(o[order], self._strata)
         self._x_squared = self.x**2
         self.observed = float(self._strength(self.y[None])[0])
         self.cost = max(1.0, self.x.size / 10)
@@ -166,9 +166,9 @@ class CorrelationSampler:
     def draw(self, count: int, rng: np.random.Generator) -> int:
         """Return the hits among ``count`` permutations of y within strata."""
         threshold = _threshold(self.observed) - _ROUNDING
-        return sum(_hits(self._strength(self._shuffled(part, rng)), threshold) for part in chunks(count, self.x.size))
+        return sum(_hits(self._strength(self._shuffle(part, rng)), threshold) for part in chunks(count, self.x.size))
 
-    def _shuffled(self, draws: int, rng: np.random.Generator) -> FloatArray:
+    def _shuffle(self, draws: int, rng: np.random.Generator) -> FloatArray:
         if len(self._strata) == 1:
             return rng.permuted(np.broadcast_to(self.y, (draws, self.y.size)), axis=1)
         result = np.zeros((draws, self.y.size))
@@ -219,9 +219,9 @@ class RowSampler:
     def draw(self, count: int, rng: np.random.Generator) -> int:
         """Return the hits among ``count`` permutations of s within strata."""
         threshold = _threshold(self.observed)
-        return sum(not self._strength(self._shuffled(rng)) < threshold for _ in range(count))
+        return sum(not self._strength(self._shuffle(rng)) < threshold for _ in range(count))
 
-    def _shuffled(self, rng: np.random.Generator) -> Column:
+    def _shuffle(self, rng: np.random.Generator) -> Column:
         """Return s with the people of each stratum in random order, each stratum in its own places."""
         dealt = rng.permutation(len(self.s))
         if len(self._strata) > 1:
@@ -263,7 +263,7 @@ def strata_order(stratum: IntArray | None, size: int) -> tuple[IntArray, list[sl
     return order, [slice(a, b) for a, b in pairwise(bounds)]
 
 
-def _centred(column: FloatArray, strata: list[slice]) -> FloatArray:
+def _centre_strata(column: FloatArray, strata: list[slice]) -> FloatArray:
     """Subtract the mean of each stratum; a column constant in a stratum becomes exactly 0 there."""
     result = np.empty_like(column)
     for part in strata:

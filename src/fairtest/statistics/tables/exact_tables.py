@@ -93,11 +93,11 @@ def exact_moments(table: IntArray) -> tuple[float, float, float] | None:
     for part in groups.smaller:
         middle = float(part.probability @ part.term)
         centre += middle
-        moments = _combined(moments, part.probability, part.term - middle, np.convolve)
+        moments = _combine_moments(moments, part.probability, part.term - middle, np.convolve)
     rest = groups.largest
     at = groups.total - rest.count - sum(int(part.count[0]) for part in groups.smaller)
     middle = float(rest.term[rest.probability.argmax()])
-    sums = _combined([moment[at] for moment in moments], rest.probability, rest.term - middle, np.dot)
+    sums = _combine_moments([moment[at] for moment in moments], rest.probability, rest.term - middle, np.dot)
     mean, second, third = (float(total / sums[0]) for total in sums[1:])
     margins = sum(float(xlogy(m, m).sum()) for m in (table.sum(axis=0), table.sum(axis=1)))
     fixed = margins - float(xlogy(groups.people, groups.people))
@@ -187,7 +187,7 @@ def _all_sums(parts: Sequence[_Counts]) -> _Counts:
     return _Counts(count, term, probability)
 
 
-def _combined(
+def _combine_moments(
     moments: list[FloatArray], probability: FloatArray, term: FloatArray, product: Callable[..., Any]
 ) -> list[FloatArray]:
     """Return moments of order 0 to 3 of a sum of two independent parts."""

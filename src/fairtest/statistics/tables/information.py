@@ -255,13 +255,13 @@ class _Strata:
         array = np.asarray(counts)
         tables, defined = _Tables.from_counts(array.reshape(-1, *array.shape[2:]))
 
-        def laid_out(values: FloatArray) -> FloatArray:
+        def lay_out(values: FloatArray) -> FloatArray:
             return np.nan_to_num(scatter(values, defined)).reshape(array.shape[:2])
 
-        sizes = laid_out(tables.people)
-        statistic = laid_out(tables.g / tables.entropy).sum(axis=1)
-        spread = laid_out(tables.people * tables.variance).sum(axis=1)
-        return cls(sizes, laid_out(1 / tables.entropy), sizes.sum(axis=1), statistic, spread)
+        sizes = lay_out(tables.people)
+        statistic = lay_out(tables.g / tables.entropy).sum(axis=1)
+        spread = lay_out(tables.people * tables.variance).sum(axis=1)
+        return cls(sizes, lay_out(1 / tables.entropy), sizes.sum(axis=1), statistic, spread)
 
     @property
     def effect(self) -> FloatArray:

@@ -26,7 +26,7 @@ def x_log_x(largest: int, *, whole: bool = True) -> Callable[[IntArray], FloatAr
     """
     if largest >= _LARGEST_LOOKUP or not whole:
         return lambda counts: xlogy(counts, counts)
-    return _known(int(largest).bit_length()).__getitem__
+    return _tabulate(int(largest).bit_length()).__getitem__
 
 
 def log_factorial(largest: int) -> Callable[[IntArray], FloatArray]:
@@ -49,7 +49,7 @@ def _known_factorials(bits: int) -> FloatArray:
 
 
 @lru_cache
-def _known(bits: int) -> FloatArray:
+def _tabulate(bits: int) -> FloatArray:
     """Return k·log k for all k below a power of two, computed once."""
     numbers = np.arange(1 << bits)
     known: FloatArray = xlogy(numbers, numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from fairtest.service.store.tables import metadata
+from fairtest.service.store.columns import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

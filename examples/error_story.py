@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fairtest as ft
+from examples.command import Clock, bounds, title
+from fairtest.numbers import fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,32 +46,34 @@ class Story:
     remedied: ft.Report
     answered: ft.Report
 
-    def save(self, folder: str) -> None:
-        """Write the reports as HTML."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for number, (name, report) in enumerate(vars(self).items(), start=1):
-            report.to_html(Path(folder) / f"{number}-{name}.html")
 
+def ask(source: ft.DataSource, roles: Roles, clock: Clock) -> Story:
+    """Put three questions, each to the next test set of a source with a budget of three.
 
-def run(source: ft.DataSource, roles: Roles) -> Story:
-    """Put the three questions, each to the next test set of a source with a budget of three.
-
-    The remedy is a column of the data from the start, because a source does not change; it is no context of the first
-    two questions, nor are the predictions and their widths.
+    The remedy is a column of the data from the start, because a source does not change; it is
+    no context of the first two questions, nor are the predictions and their widths.
     """
-    about = {"protected": roles.protected, "ground_truth": roles.truth, "contextual": roles.contextual}
+    about = {
+        "protected": roles.protected,
+        "ground_truth": roles.truth,
+        "contextual": roles.contextual,
+    }
     now = ft.ErrorProfiling(source, output=roles.predicted, **about)
-    ft.train(now)
-    ft.test(now)
-    detected = ft.report(now)[0]
-    explained = ft.explain(now, by=roles.width)
+    with clock.training():
+        ft.train(now)
+    with clock.testing():
+        ft.test(now)
+        detected = ft.report(now)[0]
+        explained = ft.explain(now, by=roles.width)
     then = [
         ft.ErrorProfiling(source, output=roles.cautious, **about),
         ft.Testing(source, roles.protected, output=roles.answered, contextual=()),
     ]
-    ft.train(then)
-    ft.test(then)
-    return Story(detected, explained, *ft.report(then))
+    with clock.training():
+        ft.train(then)
+    with clock.testing():
+        ft.test(then)
+        return Story(detected, explained, *ft.report(then))
 
 
 def tell(story: Story, roles: Roles) -> Iterator[str]:
@@ -82,7 +85,7 @@ def tell(story: Story, roles: Roles) -> Iterator[str]:
 
 def _detection(report: ft.Report, roles: Roles) -> Iterator[str]:
     everyone = report.populations[0]
-    yield _title("1. Detect: are predictions further off for some ages? (first test set)")
+    yield title("1. Detect: are predictions further off for some ages? (first test set)")
     yield everyone.sentence
     yield _measured(everyone)
     yield from _by_age(everyone.table, roles)
@@ -96,7 +99,9 @@ def _detection(report: ft.Report, roles: Roles) -> Iterator[str]:
 
 def _debugging(story: Story, roles: Roles) -> Iterator[str]:
     everyone, alike = story.detected.populations[0], story.explained.populations[0]
-    yield _title("2. Explain: does the confidence of the prediction account for it? (second test set)")
+    yield title(
+        "2. Explain: does the confidence of the prediction account for it? (second test set)"
+    )
     yield f"Everybody, compared with those of about the same {roles.width} (narrow is confident):"
     yield f"  {'overall':<26} {_correlation(everyone)}"
     yield f"  {'given ' + roles.width:<26} {_correlation(alike)}"
@@ -117,7 +122,7 @@ def _how_clear(finding: ft.Finding) -> str:
 def _remedy(story: Story, roles: Roles) -> Iterator[str]:
     before, after = story.detected.populations[0], story.remedied.populations[0]
     people = story.remedied.data.test
-    yield _title("3. Remedy: confident predictions only (third test set)")
+    yield title("3. Remedy: confident predictions only (third test set)")
     yield f"{after.size:,} of {people:,} people ({100 * after.size / people:.0f} %) get a prediction."
     yield f"  every prediction (first set)       {_correlation(before)}"
     yield f"  confident ones only (third set)    {_correlation(after)}"
@@ -155,15 +160,12 @@ def _by_age(table: GroupTable, roles: Roles) -> Iterator[str]:
 
 
 def _measured(finding: ft.Finding) -> str:
-    return f"  {_correlation(finding)}, p-value {finding.p_value:.1e}, {finding.size:,} people"
+    return (
+        f"  {_correlation(finding)}, p-value {finding.p_value:.1e}, {finding.size:,} people"
+    )
 
 
 def _correlation(part: ft.Finding) -> str:
     if part.effect is None:
         return "undefined"
-    bounds = "" if part.interval is None else f" [{part.interval[0]:.3f}, {part.interval[1]:.3f}]"
-    return f"correlation {part.effect:.3f}{bounds}".replace("-", "−")
-
-
-def _title(text: str) -> str:
-    return f"{text}\n{'-' * len(text)}"
+    return f"correlation {fixed(part.effect, 3)} {bounds(part.interval, 3)}"
