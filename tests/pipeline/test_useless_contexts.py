@@ -1,0 +1,48 @@
+"""Contexts that say nothing are left out, with a word."""
+
+import numpy as np
+import polars as pl
+
+import fairtest as ft
+
+RNG = np.random.default_rng(3)
+N = 10_000
+SEX = RNG.choice(["f", "m"], N)
+PEOPLE = pl.DataFrame(
+    {
+        "sex": SEX,
+        "citizen": np.where(RNG.random(N) < 0.985, "yes", "no"),
+        "town": RNG.choice(list("abc"), N),
+        "score": 50 + 5 * (SEX == "f") + RNG.normal(0, 10, N),
+    }
+)
+
+
+def test_groups_of_nearly_everybody_are_not_tested():
+    report = ft.audit(PEOPLE, "sex", "score")
+    assert any("nearly everybody (98 % or more) is in" in note for note in report.notes)
+    tested = [finding.context for finding in (*report.findings, *report.attributes[0].others)]
+    assert not [context for context in tested if str(context) == "citizen = yes"]
+    assert not any("nearly everybody" in note for note in ft.audit(PEOPLE.drop("citizen"), "sex", "score").notes)
+
+
+def test_no_conditions_at_all_ask_about_everybody_only():
+    report = ft.audit(PEOPLE, "sex", "score", max_depth=0)
+    same = ft.audit(PEOPLE, "sex", "score", contextual=[])
+    assert not report.findings
+    assert report.looked_at == same.looked_at <= 1
+    assert report.populations[0].interval == same.populations[0].interval
+
+
+def test_copies_of_the_output_are_no_contexts():
+    frame = PEOPLE.with_columns((pl.col("score") * 1.8 + 32).alias("in_other_units"))
+    notes = {note.name: note.note for note in ft.audit(frame, "sex", "score").data.columns}
+    assert notes["in_other_units"].startswith("it is a copy of the output 'score'")
+
+
+def test_it_is_the_same_on_disk(tmp_path):
+    path = tmp_path / "people.csv"
+    PEOPLE.with_columns(pl.col("sex").replace({"f": "Ms", "m": "Mr"}).alias("title")).write_csv(path)
+    here, there = (ft.audit(path, "sex", "score", engine=engine) for engine in ("memory", "disk"))
+    assert here.to_json() == there.to_json()
+    assert "gives the protected attribute 'sex' away" in str(here.data.columns)
