@@ -4,6 +4,9 @@ import numpy as np
 import polars as pl
 
 import fairtest as ft
+from fairtest.model.context import Context, Op, Predicate
+from fairtest.model.found import Found
+from fairtest.pipeline.search import searcher_of
 
 RNG = np.random.default_rng(3)
 N = 10_000
@@ -19,11 +22,17 @@ PEOPLE = pl.DataFrame(
 
 
 def test_groups_of_nearly_everybody_are_not_tested():
-    report = ft.audit(PEOPLE, "sex", "score")
-    assert any("nearly everybody (98 % or more) is in" in note for note in report.notes)
-    tested = [finding.context for finding in (*report.findings, *report.attributes[0].others)]
-    assert not [context for context in tested if str(context) == "citizen = yes"]
-    assert not any("nearly everybody" in note for note in ft.audit(PEOPLE.drop("citizen"), "sex", "score").notes)
+    source = ft.DataSource(PEOPLE)
+    [question] = ft.Testing(source, "sex", "score").questions
+    contexts = tuple(
+        Context(tuple(Predicate(column, Op.IS, value) for column, value in conditions))
+        for conditions in ([], [("citizen", "yes")], [("citizen", "no")], [("citizen", "yes"), ("town", "a")])
+    )
+    found = Found(contexts, 4, np.arange(4.0), np.ones(4))
+    left = searcher_of(source, question)._without_nearly_everybody(found)
+    assert left.contexts == (contexts[0], *contexts[2:])
+    assert left.evidence.tolist() == [0.0, 2.0, 3.0]
+    assert left.notes[0].startswith("1 group was not tested because nearly everybody (98 % or more) is in it")
 
 
 def test_no_conditions_at_all_ask_about_everybody_only():
