@@ -202,3 +202,24 @@ def test_wrong_columns_are_told(options: dict[str, str], change: pl.Expr | None,
     table = log_of(0, people=200)
     with pytest.raises(ft.InputError, match=words):
         audit(table if change is None else table.with_columns(change), **options)
+
+
+def test_what_is_not_given_for_such_rows_is_said():
+    rng = np.random.default_rng(4)
+    n = 1_200
+    frame = pl.DataFrame(
+        {
+            "who": rng.integers(0, 400, n),
+            "race": rng.choice(["a", "b", "c"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "wage": rng.normal(50, 9, n),
+            "hired": rng.choice(["no", "yes"], n),
+        }
+    )
+    said = {
+        pair: ft.audit(frame, *pair, person="who", contextual=[]).to_text()
+        for pair in (("race", "hired"), ("sex", "wage"), ("sex", "hired"))
+    }
+    assert "gaps of single groups to a reference" in " ".join(said["race", "hired"].split())
+    assert "intervals of medians and ratios" in " ".join(said["sex", "wage"].split())
+    assert "Not given for such rows" not in " ".join(said["sex", "hired"].split())
