@@ -147,9 +147,6 @@ class Watch:
         if before is not None:
             self._terms = before._life.hand_over(self._terms)
         self._person, self._time = check_person(person), time
-        profiled = {"ground_truth": ground_truth, "error": error, "notion": notion}
-        if ground_truth is None and (error is not None or notion is not None):
-            raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
         kinds = (categorical, numeric, ordered, favourable, reference)
         self._roles: Roles | None = Roles(
             protected=protected,
@@ -161,7 +158,7 @@ class Watch:
             metrics=metrics,
             tolerance=float(tolerance),
             source={name: given for name, given in zip(_SOURCE, kinds, strict=True) if given},
-            errors={name: given for name, given in profiled.items() if given is not None},
+            errors=_check_errors(ground_truth=ground_truth, error=error, notion=notion),
         )
         self._search, self._journal = bool(search), journal
         self._follow = list(follow)
@@ -448,3 +445,11 @@ class Watch:
         earlier, self._earlier = self._earlier, None
         if earlier is not None and self._life.day < 0 and earlier.day[0] == UNKNOWN_DAY:
             self._life.remember(replace(earlier, day=np.full(len(earlier), day - 1)))
+
+
+def _check_errors(**profiled: str | None) -> dict[str, str]:
+    """Return what is said of errors, if it can be: they are those against a truth."""
+    said = {name: given for name, given in profiled.items() if given is not None}
+    if said and "ground_truth" not in said:
+        raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
+    return said
