@@ -78,17 +78,13 @@ class Processes:
 
     def kill(self, child: Child) -> None:
         """Kill a process as a power cut would, and start it again."""
-        assert child.process is not None
-        child.process.kill()
-        child.process.wait()
+        _end(child)
         child.start()
 
     def close(self) -> None:
         """Kill both."""
         for child in (self.api, self.worker):
-            if child.process is not None:
-                child.process.kill()
-                child.process.wait()
+            _end(child)
         self._listener.close()
 
     def __enter__(self) -> Self:
@@ -96,6 +92,15 @@ class Processes:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _end(child: Child) -> None:
+    """Kill a process, and close the pipe to it."""
+    if child.process is not None:
+        child.process.kill()
+        child.process.wait()
+        if child.process.stdin is not None:
+            child.process.stdin.close()
 
 
 class Clients:
