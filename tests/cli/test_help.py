@@ -195,10 +195,10 @@ class TestArgumentsInErrors:
         assert spelled_as_options(made, ctx) == (expected or "Use --favourable hired=yes.")
 
     def test_are_those_of_the_file_that_has_them(self, run: Any, here: Path) -> None:
-        Path("fairtest.toml").write_text("[test]\nmax-depth = 0\n", "utf-8")
+        Path("fairtest.toml").write_text("[test]\nmax-depth = -1\n", "utf-8")
         asked = ("test", "people.csv", "-p", "sex", "-o", "hired")
         assert "fairtest: max-depth in fairtest.toml must be a whole number" in run(*asked).err
-        assert "fairtest: --max-depth must be a whole number" in run(*asked, "--max-depth", 0).err
+        assert "fairtest: --max-depth must be a whole number" in run(*asked, "--max-depth", -1).err
 
     def test_are_data_and_travel_with_the_error(self) -> None:
         made = ft.InputError(f"{the('trees')} are those of a forest. Add {setting('search', 'forest')}.")

@@ -142,8 +142,7 @@ class Watch:
         reference: Mapping[str, Any] | None = None,
     ) -> None:
         check_share("alpha", alpha)
-        if tolerance != 0:
-            check_share("tolerance", tolerance)
+        check_share("tolerance", tolerance or 0.5)  # none at all is fine
         self._terms = Terms(name, float(alpha), check_mode(mode), float(tolerance), seed, check_slots(slots))
         if before is not None:
             self._terms = before._life.hand_over(self._terms)
