@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash ingest
+.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -89,12 +89,12 @@ holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again
 	$(BIN)/python -m calibration.holds --runs 200 --jobs 2
 
 stories: $(VENV)/.installed-dev ## do reports name just the contexts that were planted? then the same with rare groups and outputs
-	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2
+	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2 $(if $(RESULTS),--results $(RESULTS))
 	$(BIN)/python -m calibration.stories --rare --seeds 30 --first 1000 --jobs 2
 
 verdicts: $(VENV)/.installed-dev ## small data: what is confirmed, and what is found where there is nothing; census with DATA=adult.csv
 	$(BIN)/python -m calibration.verdicts small --seeds 7 --jobs 2
-	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2
+	$(BIN)/python -m calibration.verdicts null --seeds 300 --jobs 2 $(if $(RESULTS),--results $(RESULTS))
 	$(if $(DATA),$(BIN)/python -m calibration.verdicts adult --seeds 20 --data $(DATA))
 
 lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, delays, claims; LIVES=20 for a short one, two hours
@@ -120,6 +120,15 @@ crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agre
 
 service-crash: $(VENV)/.installed-dev ## the service killed at 50 moments on each database: what was acknowledged is there once
 	$(BIN)/python -m calibration.service_crashes --kills $(or $(KILLS),50)
+
+service-kills: $(VENV)/.installed-dev ## server and worker killed at 50 moments while clients send over HTTP, on each database
+	$(BIN)/python -m calibration.faults.kills --kills $(or $(KILLS),50)
+
+simulate: $(VENV)/.installed-dev ## the service simulated from many seeds: make simulate SEEDS=200000; again: make simulate SEED=17
+	$(BIN)/python -m calibration.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),20000))
+
+contract: $(VENV)/.installed-dev ## schemathesis on every operation of the interface: make contract CASES=100
+	$(BIN)/python -m calibration.faults.contract --cases $(or $(CASES),100)
 
 ingest: $(VENV)/.installed-dev ## how fast the service takes records, beside a bare script: make ingest SECONDS=60
 	$(BIN)/python -m benchmarks.ingest --seconds $(or $(SECONDS),60)

@@ -136,6 +136,8 @@ class Search:
             self._try(self.fresh(self._rng))
 
     def _try(self, world: World) -> None:
+        if any(trial.world == world for trial in self.trials):
+            return  # a change that changed nothing
         trial = Trial(world)
         try:
             for _ in range(FIRST):

@@ -13,11 +13,15 @@ import json
 import shutil
 import threading
 import time
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import uvicorn
 
 from fairtest.service.api.app import create_app
 from fairtest.service.operate.starting import Listening
@@ -32,8 +36,6 @@ from fairtest_client import Client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from starlette.testclient import TestClient
 
 DAY, HOUR = 86400.0, 3600.0
 PAST = 42
@@ -103,8 +105,6 @@ class PastClock:
 
 def make_past(settings: Settings, hook: str) -> str:
     """Make a project with six weeks behind it, and return a key for the application that goes on."""
-    from starlette.testclient import TestClient
-
     with Service(settings, writes=True) as service:
         create_project(service.database, "example", "bank")
         sender, _ = create_key(
@@ -116,25 +116,61 @@ def make_past(settings: Settings, hook: str) -> str:
         now = service.database.now
         clock = PastClock(time.time() // DAY * DAY - PAST * DAY)
         service.database.now = clock  # type: ignore[method-assign]
-        with TestClient(
-            create_app(service), headers={"Authorization": f"Bearer {owner.text}"}
-        ) as client:
-            _declare(client, hook)
-            _live(service, client, clock)
+        with running(service) as address:
+            bank = Bank(address, owner.text)
+            _declare(bank, hook)
+            _live(service, bank, clock)
         service.database.now = now  # type: ignore[method-assign]
         while do_watch(service):
             pass
     return sender.text
 
 
-def _declare(client: TestClient, hook: str) -> None:
-    _post(
-        client, "/v1/streams", {"name": "loans", "columns": COLUMNS, "person": "applicant"}
+@contextmanager
+def running(service: Service) -> Iterator[str]:
+    """Run a service in a thread of this process, whose clock is that of the past, and give its address."""
+    config = uvicorn.Config(
+        create_app(service), host="127.0.0.1", port=0, log_level="error", ws="none"
     )
-    told = _post(
-        client,
-        "/v1/destinations",
-        {"kind": "webhook", "address": hook, "label": "This terminal"},
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.05)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Who calls the service."""
+
+    address: str
+    key: str
+
+    def post(self, path: str, body: dict[str, Any], batch: str = "") -> dict[str, Any]:
+        """Return what the service answers."""
+        headers = {
+            "Authorization": f"Bearer {self.key}",
+            "Content-Type": "application/json",
+        }
+        if batch:
+            headers["Idempotency-Key"] = batch
+        request = urllib.request.Request(
+            f"{self.address}/v1{path}", json.dumps(body).encode(), headers
+        )
+        with urllib.request.urlopen(request) as answer:
+            made: dict[str, Any] = json.load(answer)
+            return made
+
+
+def _declare(bank: Bank, hook: str) -> None:
+    bank.post("/streams", {"name": "loans", "columns": COLUMNS, "person": "applicant"})
+    told = bank.post(
+        "/destinations", {"kind": "webhook", "address": hook, "label": "This terminal"}
     )
     common = {
         "stream": "loans",
@@ -143,14 +179,12 @@ def _declare(client: TestClient, hook: str) -> None:
         "test_people": 10_000,
     }
     for each in MONITORS:
-        _post(
-            client,
-            "/v1/monitors",
-            {**common, **each, "train_people": 1000, "tell": [told["id"]]},
+        bank.post(
+            "/monitors", {**common, **each, "train_people": 1000, "tell": [told["id"]]}
         )
 
 
-def _live(service: Service, client: TestClient, clock: PastClock) -> None:
+def _live(service: Service, bank: Bank, clock: PastClock) -> None:
     """Let the past happen, day by day: records arrive, the watch looks, and now and then a report is made."""
     rng = np.random.default_rng(2026)
     start = clock.moment
@@ -160,31 +194,14 @@ def _live(service: Service, client: TestClient, clock: PastClock) -> None:
         for hour, part in enumerate(np.array_split(np.arange(len(people)), 12)):
             clock.moment = max(clock.moment, start + day * DAY + (8 + hour) * HOUR)
             body = {"records": [people[i] for i in part]}
-            _post(
-                client,
-                "/v1/streams/loans/records",
-                body,
-                {"Idempotency-Key": f"{day}-{hour}"},
-            )
+            bank.post("/streams/loans/records", body, f"{day}-{hour}")
         clock.moment = start + day * DAY + 23 * HOUR
         plan_watches(service)
         while do_watch(service):
             pass
         if day in (PAST // 2, PAST - 2):
-            _post(client, f"/v1/monitors/{MONITORS[0]['name']}/runs", {})
+            bank.post(f"/monitors/{MONITORS[0]['name']}/runs", {})
             do_run(service)
-
-
-def _post(
-    client: TestClient,
-    path: str,
-    body: dict[str, Any],
-    headers: dict[str, str] | None = None,
-) -> dict[str, Any]:
-    answer = client.post(path, json=body, headers=headers)
-    assert answer.status_code < 300, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
 
 
 def decide_for_ever(url: str, key: str, stopping: threading.Event) -> None:

@@ -122,7 +122,7 @@ class Clients:
         for thread in self._threads:
             thread.start()
 
-    def stop(self, within: float = 120.0) -> None:
+    def stop(self, within: float = 300.0) -> None:
         """Begin no more batches; those that were begun are sent until they are acknowledged, or time is over."""
         self._stopping.set()
         end = time.monotonic() + within
@@ -167,7 +167,7 @@ def send(port: int, key: str, batch: str, timeout: float = PATIENCE) -> int:
         connection.close()
 
 
-def wait_until_ready(port: int, within: float = 120.0) -> None:
+def wait_until_ready(port: int, within: float = 300.0) -> None:
     """Wait until a service says that it takes records."""
     end = time.monotonic() + within
     while time.monotonic() < end:

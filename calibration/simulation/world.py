@@ -16,7 +16,7 @@ import polars as pl
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy import select
 
-from calibration.simulation.strands import GO, Killed, Strand
+from calibration.simulation.strands import FAIL, GO, KILL, Killed, Strand
 from fairtest.service import pausing
 from fairtest.service.alerts import postman
 from fairtest.service.alerts.webhook import Outcome
@@ -176,11 +176,10 @@ class World:
         self.go_on(strand)
         return strand
 
-    def go_on(self, strand: Strand) -> None:
+    def go_on(self, strand: Strand, fate: str = GO) -> None:
         """Let a strand run to its next point, whatever becomes of it there."""
-        fate = GO
         if strand.at != "start" and self.rng.random() < self.faults:
-            fate = self.rng.choice(["fail", "kill"])
+            fate = self.rng.choice([FAIL, KILL])
         self.log.append(f"{self.clock:.0f} {strand.name} {fate} at {strand.at}")
         strand.resume(fate)
         if strand.at is None:

@@ -116,7 +116,7 @@ def test_from_the_first_link_to_the_first_report(look, house):
     page.goto(f"{house.address}/p/acme/monitors/new?stream=prices")
     page.get_by_label("Name").fill("prices-by-sex")
     page.get_by_role("button", name="Make the monitor").click()
-    assert page.locator("h1").inner_text() == "Waits for its first run"
+    assert page.locator("h1").inner_text() == "The watch begins when the first people have arrived"
     key, _ = create_key(house.service.database, "test", "acme", ["ingest"])
     chance = random.Random(7)
     with Client(house.address, key.text) as client:
@@ -125,7 +125,7 @@ def test_from_the_first_link_to_the_first_report(look, house):
             sex = chance.choice("fm")
             fair = 0.2 if sex == "f" else 0.6
             prices.send(id=f"p-{n}", sex=sex, region=chance.choice("nsew"), discount=chance.random() < fair)
-    page.get_by_role("button", name="Run now").click()
+    page.get_by_role("button", name="Run a report now").click()
     assert page.locator("h1").inner_text() == "The run is due"
     assert do_run(house.service)
     page.reload()

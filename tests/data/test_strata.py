@@ -136,8 +136,8 @@ def test_contexts_and_strata_are_tested_with_every_correction(correction):
 
 
 def test_resampling_sees_the_same_strata():
-    report = ft.audit(explained(2_000, 5), "sex", "hired", explanatory="z", contextual=[], method="resampling")
-    plain = ft.audit(explained(2_000, 5), "sex", "hired", explanatory="z", contextual=[])
+    report = ft.audit(explained(2_000, 7), "sex", "hired", explanatory="z", contextual=[], method="resampling")
+    plain = ft.audit(explained(2_000, 7), "sex", "hired", explanatory="z", contextual=[])
     assert report.populations[0].effect == pytest.approx(plain.populations[0].effect)
     assert report.populations[0].p_value_raw == pytest.approx(plain.populations[0].p_value_raw, abs=0.1)
 

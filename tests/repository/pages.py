@@ -2,7 +2,7 @@
 
 - ``python`` blocks run in order, in one namespace; a ``text`` block that follows is what they print.
 - ``console`` blocks hold commands (``$ fairtest …``), each with what it prints; ``$ echo $?`` shows its exit code. Of
-  other commands, ``cat`` and ``head -n`` are understood.
+  other commands, ``cat``, ``head -n``, ``mkdir`` and ``cp`` are understood.
 - ``toml``, ``json`` and ``yaml`` blocks must be readable; ``<!-- file: name -->`` before any block writes it to a file.
 - ``...`` in an output stands for anything. Output that is not shown is not compared.
 - ``<!-- not run: reason -->`` before a block leaves it alone.
@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -155,9 +156,17 @@ def _command(page: Page, command: str) -> str:
         return f"{page.code}\n"
     if words[0] == "cat":
         return Path(words[1]).read_text("utf-8")
+    if words[0] == "mkdir":
+        Path(words[1]).mkdir()
+        return ""
+    if words[0] == "cp" and len(words) == 3:
+        shutil.copy(words[1], words[2])
+        return ""
     if words[0] == "head":
         return "".join(Path(words[3]).read_text("utf-8").splitlines(keepends=True)[: int(words[2])])
-    raise ValueError(f"A page may type fairtest, cat, head -n and echo $?. Got {command!r}: mark the block 'not run'.")
+    raise ValueError(
+        f"A page may type fairtest, cat, head -n, mkdir, cp and echo $?. Got {command!r}: mark the block 'not run'."
+    )
 
 
 def _fairtest(page: Page, words: list[str]) -> str:

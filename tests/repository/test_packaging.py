@@ -210,6 +210,28 @@ class TestProxy:
         assert done.returncode == 0, done.stderr
 
 
+def test_commands_that_the_page_does_not_run_exist() -> None:
+    """Some blocks of the page are not run, such as a service that goes on until it is stopped."""
+    text = (ROOT / "docs" / "how-to" / "run-the-service.md").read_text("utf-8")
+    commands = re.findall(r"^(?:\$ |FAIRTEST_KEY=\S+ )(fairtest .*)$", text, re.MULTILINE)
+    assert len(commands) > 10
+    for command in commands:
+        check_command(shlex.split(command)[1:])
+    for name in re.findall(r"`(deploy/[\w./-]+)`", text):
+        assert (ROOT / name).exists(), name
+
+
+def test_the_page_lists_the_fields_of_logs_and_numbers_that_exist() -> None:
+    from fairtest.service.operate.logs import ALLOWED
+
+    text = (ROOT / "docs" / "how-to" / "run-the-service.md").read_text("utf-8")
+    listed = text.partition("## Logs")[2].partition("## Data protection")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == ALLOWED
+    from fairtest.service.settings import Settings
+
+    assert f"{Settings().rate:,.0f} requests a second" in text
+
+
 def test_the_wheel_has_what_the_service_needs(tmp_path: Path) -> None:
     """Templates, styles and migrations are no Python: a wheel without them would not start."""
     from zipfile import ZipFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import sys
@@ -16,6 +17,7 @@ from fairtest.service.store.destinations import create_destination
 from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.streams import create_stream
 from fairtest.service.store.tables import batch, delivery, finding, measure, monitor, question, report, run, stream
+from fairtest.service.store.watch_tables import hypothesis, watch
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -68,6 +70,7 @@ def furnish(tenant: Tenant, hook: str = "https://example.com/hook") -> dict[str,
         for place, name in enumerate(("loans-by-sex", "loans-by-race", "offers-by-sex")):
             _add_monitor(connection, now, place, name, [ops.id])
         _add_findings(connection, now)
+        _add_watch(connection, now)
         for kind, slot in (("new", "2026-11-02"), ("worse", "2026-11-16")):
             body = {
                 "sentence": SENTENCES[0],
@@ -153,6 +156,43 @@ def _add_findings(connection: Connection, now: float) -> None:
         ),
         **dict.fromkeys(("question", "prior", "document", "json", "text"), b""), html=packed,
     )  # fmt: skip
+
+
+def _add_watch(connection: Connection, now: float) -> None:
+    """Add a watch with a context that alarmed, one that is gone and everybody, and one that cannot begin."""
+    today = dt.datetime.fromtimestamp(now, dt.UTC).date()
+    dates = [(today - dt.timedelta(days=back)).isoformat() for back in range(40, -1, -1)]
+    stake = {"context": "everyone", "protected": "sex", "output": "granted", "stake": 3.2, "given": 0.2}
+    view = {
+        "started": dates[0], "day": dates[-1], "hour": 9, "alarms": 1, "records": 41_000, "warnings": [HOSTILE],
+        "hypotheses": {"schema": 79, "found": 12, "listed": 3}, "explain": "How this monitor decides. It bets.",
+        "capital": {"mode": "lifetime", "staked": 0.58, "left": 0.42, "words": "58 % of the capital has been staked."},
+        "outlook": ["A gap of 10 points in 5 % of your records would be noticed after about 53 days."],
+        "standings": [{**stake, "alarmed": False, "echo": False}],
+    }  # fmt: skip
+    row = {"project": "acme", "version": 1, "state": "due", "due": now + 600, "created": now, "looked": now}
+    put(connection, watch, **row, id="wat_0", monitor="mon_0", phase="watching", view=json.dumps(view))
+    reason = json.dumps({"reason": "The tolerance is a gap between rates."})
+    put(connection, watch, **row, id="wat_1", monitor="mon_1", phase="unable", view=reason)
+    for place, state in enumerate(("alarmed", "gone", "quiet")):
+        words = "everyone" if state == "quiet" else f"context {place} {HOSTILE}"
+        put(
+            connection, hypothesis, project="acme", watch="wat_0", id=f"h{place}", name=words, state=state, stake=1.5,
+            fingerprint=f"{place}" * 64, given=0.1, changed=now, body=json.dumps(_followed(dates, words, state)),
+        )  # fmt: skip
+
+
+def _followed(dates: list[str], words: str, state: str) -> dict[str, Any]:
+    gaps = [-0.01 - (0.15 if state == "alarmed" and n > 25 else 0.0) + 0.01 * math.sin(n) for n in range(len(dates))]
+    both = list(enumerate(zip(dates, gaps, strict=True)))
+    running = [[d, g, g - 0.9 / (n + 3), g + 0.9 / (n + 3), 100 * n] for n, (d, g) in both][8:]
+    return {
+        "hypothesis": f"sex → granted | {words}", "protected": "sex", "output": "granted", "words": words,
+        "comparison": "sex = f → granted = True", "origin": "schema", "state": state, "stake": 1.5, "given": 0.1,
+        "sign": -1, "more_than": 0.1, "less_than": None, "points": True, "gap": gaps[-1], "records": 4000,
+        "since": dates[26] if state == "alarmed" else None, "sentence": "The gap is −16.0 points.",
+        "timeline": running, "weeks": running[::7], "now": running[-1], "days": [[d, g, 100] for _, (d, g) in both],
+    }  # fmt: skip
 
 
 def _end_deliveries(connection: Connection, now: float) -> None:

@@ -358,3 +358,37 @@ def test_the_secret_is_not_in_the_archive(made: Path, service: Service) -> None:
         for table in archive.tables:
             assert secret not in json.dumps([{k: repr(v) for k, v in row.items()} for row in archive.rows(table)])
     assert secret.encode() not in made.read_bytes()
+
+
+def test_a_watch_goes_on_from_an_archive_as_it_would_have(
+    client: TestClient, service: Service, elsewhere: Settings, tmp_path: Path
+) -> None:
+    """The same days after the backup, here and there: the same stakes to the last digit."""
+    from watched_loans import Clock, applicants, make_monitor, make_stream, send_on, watch_all
+
+    from fairtest.service.store.watch_tables import hypothesis
+
+    make_stream(client)
+    clock = Clock(service, 20)
+    make_monitor(client, seed=7)
+    for day in (8, 7, 6):
+        send_on(clock, client, day, applicants(day, 400, 0.3))
+    watch_all(service)
+    back_up(service, tmp_path / "watch.tar")
+    restore(elsewhere, tmp_path / "watch.tar")
+
+    def go_on(at: Service, sender: TestClient) -> dict[str, Any]:
+        own = Clock(at, 20)
+        own.go_to(5, 1)
+        send_on(own, sender, 5, applicants(5, 400, 0.3))
+        own.go_to(3)
+        watch_all(at)
+        with at.database.reading() as connection:
+            return {row.name: (row.state, row.stake) for row in connection.execute(select(hypothesis))}
+
+    here = go_on(service, client)
+    with Service(elsewhere, writes=True) as restored, TestClient(create_app(restored)) as there:
+        there.headers |= dict(client.headers)
+        assert go_on(restored, there) == here
+        assert verify(restored) == []
+    assert here

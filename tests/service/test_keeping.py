@@ -203,6 +203,7 @@ class TestTruths:
         from fairtest.service.work.audit import _notes
 
         detail = {"set": 1, "level": 0.02, "left": 0.03, "over": "life", "without_truth": 6, "sample": 0.25}
+        detail["explain_by"] = []
         _, left_out, sampled = _notes(detail)
         assert left_out.startswith("6 records were left out because what really happened did not become known")
         assert "keeps 25 % of people" in sampled

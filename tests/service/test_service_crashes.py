@@ -68,5 +68,5 @@ def test_a_message_is_told_wherever_its_postman_dies(prepared: Settings, point: 
 
 
 def test_every_point_is_one_at_which_somebody_is_killed() -> None:
-    others = {"claim.committed", "spend.inside", "spend.committed", "send.sent"}
+    others = {"claim.committed", "spend.inside", "spend.committed", "send.sent", "watch.inside", "watch.committed"}
     assert {*POINTS, *others} == set(pausing.POINTS)

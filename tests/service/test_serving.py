@@ -59,7 +59,7 @@ def call(url: str, key: str, body: Any = None, batch: str | None = None, tries: 
     data = None if body is None else json.dumps(body).encode()
     for _ in range(tries):
         try:
-            with urlopen(Request(url, data, headers), timeout=20) as answer:
+            with urlopen(Request(url, data, headers), timeout=90) as answer:
                 return answer.status, json.load(answer)
         except HTTPError as error:
             with error:

@@ -145,7 +145,7 @@ class Comparison:
             sign=self._sign[places],
             sums=self._sums[places],
             prices=prices.take(places),
-            evidence=self._asked.evidence[self._at[places]],
+            evidence=self._training_deviates()[places],
             deviate=deviate[self._at[places]],
             news_bound=news_bound[places],
             apart=apart[places],
@@ -212,6 +212,15 @@ class Comparison:
         p = 2 * ndtr(-np.abs(test))
         required = required_by_evidence(p, Prior(evidence, direction, self._train_share), level)
         return np.asarray(np.maximum(required, -ndtri(level / 2))[self._at])
+
+    def _training_deviates(self) -> FloatArray:
+        """Return how clearly the training set shows each significant context; 0 without a training set."""
+        if not self._train_share:
+            return np.zeros(self._at.size)
+        sums = self._engine.tables(TRAIN, [self._asked.conditions[i] for i in self._at], self._target)
+        seen = self._strength.evidence(self._target.wrap(sums))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.minimum(np.abs(np.nan_to_num(seen.effect / np.sqrt(seen.variance), posinf=0.0, neginf=0.0)), MOST)
 
     def _differences(self, number: int, sums: NDArray[Any] | None = None) -> FloatArray:
         """Return the deviates between all contexts and everybody else in a set, NaN where one has too few people."""

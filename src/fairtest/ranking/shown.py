@@ -55,7 +55,7 @@ class Candidates:
     prices
         What each costs, and must reach.
     evidence
-        The deviate of each in the training set, as it weighs the tests; 0 where that was not asked for.
+        The deviate of each in the training set; 0 where there is none.
     deviate
         The deviate at which the correction would have rejected each.
     news_bound

@@ -119,7 +119,8 @@ class _Links:
 def neighbour_p(people: Neighbours) -> float:
     """Return the p-value of "no link among neighbours"; 1 where too few are left to tell."""
     d = people.numbers.shape[1]
-    size = max(FEWEST, GROWTH * np.sqrt(len(people)))
+    rows_each = 1.0 if people.person is None else len(people) / max(len(np.unique(people.person)), 1)
+    size = rows_each * max(FEWEST, GROWTH * np.sqrt(len(people) / rows_each))
     people = people.take(~at_ends(people.block, people.numbers, END * size))
     if not len(people):
         return 1.0
@@ -149,7 +150,7 @@ def _chance(narrow: _Residuals, wide: _Residuals) -> float:
 def take_lines_out(people: Neighbours, size: float) -> _Residuals:
     """Return both columns less their means and lines in bins of about so many people."""
     bins, mass = bin_neighbours(people.block, people.numbers, size), people.mass
-    total, count = np.bincount(bins, mass), np.bincount(bins)
+    total, count = np.bincount(bins, mass), _count_people(bins, people.person)
     enough = count >= FEW_FOR_A_LINE * (1 + people.numbers.shape[1])
     lines: list[tuple[FloatArray, FloatArray]] = []
     spent = np.ones(len(count))
@@ -169,6 +170,15 @@ def take_lines_out(people: Neighbours, size: float) -> _Residuals:
     protected, output = (np.column_stack([rest(x) for x in both.T]) for both in (people.protected, people.output))
     df: FloatArray = np.bincount(people.part, np.maximum(1 - spent / count, 0.0)[bins]).astype(float)
     return _Residuals(protected, output, df)
+
+
+def _count_people(bins: IntArray, person: IntArray | None) -> IntArray:
+    """Return how many people have rows in each bin."""
+    if person is None:
+        return np.bincount(bins)
+    return np.bincount(
+        np.unique(np.column_stack((bins, person)), axis=0)[:, 0].astype(np.intp), minlength=bins.max() + 1
+    )
 
 
 def bin_neighbours(block: IntArray, numbers: IntArray, size: float) -> IntArray:
@@ -223,6 +233,8 @@ def _changes(*columns: FloatArray | IntArray) -> BoolArray:
 
 def _links(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
     """Return the sums of products of residuals, as if they had the degrees of freedom of ``unit``, in its errors."""
+    if people.signed:
+        return _signed_link(people, left, unit)
     order, mass = np.argsort(people.part, kind="stable"), people.mass
     sums, scales, mean, variance = [], [], 0.0, 0.0
     for j, at in enumerate(np.split(order, np.cumsum(np.bincount(people.part))[:-1])):
@@ -237,10 +249,20 @@ def _links(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
     if not sums:
         return _Links(np.zeros((1, 1, 1)), 0.0, 0.0)
     together, scale = np.stack(sums), np.stack(scales)
-    if people.signed:
-        total = np.sum(together, axis=0, keepdims=True)
-        return _Links(total / (np.sqrt(np.sum(scale**2)) or 1.0), 1.0, 2.0)
     return _Links(np.divide(together, scale, out=np.zeros_like(together), where=scale > 0), mean, variance)
+
+
+def _signed_link(people: Neighbours, left: _Residuals, unit: _Residuals) -> _Links:
+    """Return the one sum over all parts of two single columns."""
+    used = (unit.df >= 1) & (left.df >= 1)
+
+    def add(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.bincount(people.part, people.mass * one[:, 0] * other[:, 0]).astype(float)[used]
+
+    df = unit.df[used]
+    total = np.sum(add(left.protected, left.output) * df / left.df[used])
+    variance = np.sum(add(unit.protected, unit.protected) * add(unit.output, unit.output) / df)
+    return _Links(np.full((1, 1, 1), total / (np.sqrt(variance) or 1.0)), 1.0, 2.0)
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:

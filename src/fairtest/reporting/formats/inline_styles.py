@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_STYLED = re.compile(r'class="([^"]*)" style="(--[^"]*)"')
+_STYLED = re.compile(r'class="([^"]*)"((?: id="[^"]*")?) style="(--[^"]*)"')
 _END = "</style>"
 
 
@@ -21,8 +21,8 @@ def move_styles(page: str) -> str:
     names: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
-        made = names.setdefault(found[2], f"axis-{len(names) + 1}")
-        return f'class="{found[1]} {made}"'
+        made = names.setdefault(found[3], f"axis-{len(names) + 1}")
+        return f'class="{found[1]} {made}"{found[2]}'
 
     head, end, body = page.partition(_END)
     moved = _STYLED.sub(name, body)

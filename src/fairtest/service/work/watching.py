@@ -20,6 +20,7 @@ from fairtest.monitoring.checks import NO_PERSON
 from fairtest.monitoring.journal import entries_to_plain
 from fairtest.monitoring.slots import MOST_RECORDS
 from fairtest.monitoring.watch import Watch
+from fairtest.service.errors import StoreUnavailable
 from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
@@ -132,7 +133,10 @@ def do_watch(service: Service) -> bool:
             held.step += 1
     except LeaseLost:
         service.held_watches.pop(lease.id, None)
-    except Exception as error:
+    except StoreUnavailable:  # its lease runs out, and then it is done again
+        service.held_watches.pop(lease.id, None)
+        raise
+    except Exception as error:  # whatever it is, the watch must say so and go on later
         service.held_watches.pop(lease.id, None)
         log.exception("a step of a watch failed")
         _fail(service, lease, describe_error(error))
