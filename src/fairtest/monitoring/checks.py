@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from fairtest.exceptions import FairTestWarning, InputError, the, unknown_name
+from fairtest.exceptions import FairTestWarning, InputError, argument, the, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,3 +50,11 @@ def check_person(person: Any) -> str | None:
     if not isinstance(person, str):
         raise InputError(f"{the('person')} must be the name of a column, or False. Got {person!r} instead.")
     return person
+
+
+def check_errors(**profiled: str | None) -> dict[str, str]:
+    """Return what is said of errors, if it can be: they are those against a truth."""
+    said = {name: given for name, given in profiled.items() if given is not None}
+    if said and "ground_truth" not in said:
+        raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
+    return said

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.reading.stream import read_times
-from fairtest.exceptions import InputError, UsageError, argument, the
+from fairtest.exceptions import InputError, UsageError, the
 from fairtest.investigations.roles import names_of
 from fairtest.model.context import Context
 from fairtest.monitoring.capital import check_mode
-from fairtest.monitoring.checks import check_columns, check_person, check_share, check_slots
+from fairtest.monitoring.checks import check_columns, check_errors, check_person, check_share, check_slots
 from fairtest.monitoring.intake import UNKNOWN_DAY, Intake
 from fairtest.monitoring.labels import LabelColumns
 from fairtest.monitoring.learning import Learned, Roles, learn, output_names
@@ -158,11 +158,10 @@ class Watch:
             metrics=metrics,
             tolerance=float(tolerance),
             source={name: given for name, given in zip(_SOURCE, kinds, strict=True) if given},
-            errors=_check_errors(ground_truth=ground_truth, error=error, notion=notion),
+            errors=check_errors(ground_truth=ground_truth, error=error, notion=notion),
         )
         self._search, self._journal = bool(search), journal
-        self._follow = list(follow)
-        self._separator = separator
+        self._follow, self._separator = list(follow), separator
         self._labels: LabelColumns | None = None
         self._intake: Intake | None = None
         self._living: Life | None = None
@@ -445,11 +444,3 @@ class Watch:
         earlier, self._earlier = self._earlier, None
         if earlier is not None and self._life.day < 0 and earlier.day[0] == UNKNOWN_DAY:
             self._life.remember(replace(earlier, day=np.full(len(earlier), day - 1)))
-
-
-def _check_errors(**profiled: str | None) -> dict[str, str]:
-    """Return what is said of errors, if it can be: they are those against a truth."""
-    said = {name: given for name, given in profiled.items() if given is not None}
-    if said and "ground_truth" not in said:
-        raise InputError(f"An error or a notion needs {argument('ground_truth')}: the column that has the truth.")
-    return said
