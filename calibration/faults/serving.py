@@ -8,7 +8,7 @@ import random
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
@@ -177,11 +177,12 @@ def wait_until_ready(port: int, within: float = 300.0) -> None:
     end = time.monotonic() + within
     while time.monotonic() < end:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        with suppress(OSError, http.client.HTTPException):
+        with closing(connection), suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/readyz")
-            if connection.getresponse().status == 200:
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status == 200:
                 return
-        connection.close()
         time.sleep(0.2)
     raise RuntimeError("the service does not become ready")
 
