@@ -54,6 +54,17 @@ class TestOwnMetric:
             woman, man = (inside.filter(pl.col("sex") == s)["hired"].mean() for s in ("woman", "man"))
             assert part.effect == pytest.approx(woman - man, rel=1e-12)
 
+    @pytest.mark.parametrize(("share", "compared"), [(0.5, True), (0.05, False)])
+    def test_groups_are_compared_where_nobody_is_rare(self, gap, share, compared):
+        rng = np.random.default_rng(4)
+        n = 12_000
+        woman, town = rng.random(n) < share, rng.choice(["P", "Q", "R"], n)
+        hired = rng.random(n) < 0.5 - 0.3 * (woman & (town == "P"))
+        frame = pl.DataFrame({"sex": np.where(woman, "f", "m"), "town": town, "hired": hired})
+        report = ft.audit(frame, "sex", "hired", metrics=gap, reference={"sex": "m"}, seed=0)
+        assert [str(finding.context) for finding in report.findings] == ["town = P"]
+        assert bool(report.findings[0].confirmed) is compared
+
     def test_of_rows(self):
         """A difference of medians: no table has it, so people are permuted and drawn again one by one."""
 

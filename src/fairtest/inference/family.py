@@ -248,8 +248,8 @@ def _drop_hopeless(family: Sequence[Member], prior: Prior, settings: TestSetting
     for start, member in zip(starts, family, strict=False):
         places = start + np.array(member.drawn.places, dtype=int)
         hopeful[places] = np.where(np.isnan(hopeful[places]), 1e-300, hopeful[places] / HOPE)
-        doubt = DOUBT if member.procedure.cautious else np.inf
-        doubtful[places] = np.minimum(np.nan_to_num(doubtful[places], nan=1.0) * doubt, 1.0)
+        asymptotic = np.nan_to_num(doubtful[places], nan=1.0)
+        doubtful[places] = np.minimum(asymptotic * DOUBT, 1.0) if member.procedure.cautious else 1.0
     with np.errstate(invalid="ignore"):
         possible = settings.correction.adjust(hopeful, prior) <= settings.level
         certain = settings.correction.adjust(doubtful, prior) <= settings.level

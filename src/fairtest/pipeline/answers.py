@@ -328,6 +328,19 @@ def _significant_strata(validated: Validated, level: float) -> int:
         return int(np.count_nonzero(validated.strata.p <= level))
 
 
+def _has_rare_values(validated: Validated) -> bool:
+    """Whether fewer than one in ten of all people are in some group or have some output.
+
+    How surely two contexts differ by a metric of the user's own follows from how it changes with the counts, which says
+    too little where the counts of some cells are small.
+    """
+    if not isinstance(validated.summary, Counts):
+        return False
+    counts = validated.summary.counts[0].sum(axis=0)
+    margins = (counts.sum(axis=0), counts.sum(axis=1))
+    return bool(min(m.min() / max(m.sum(), 1) for m in margins) < RARE)
+
+
 def choose_shown(source: DataSource, validated: Validated, significant: BoolArray, run: TestingRun) -> Shown:
     """Return the contexts to show.
 
@@ -338,7 +351,7 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
     asked, e = validated.asked, validated.contexts
     metric = asked.question.metric
     paper, strength = run.plan.preset == "paper", Strength(metric, "bound")
-    if not paper and strength.compares:
+    if not paper and strength.compares and not (metric.evidence is None and _has_rare_values(validated)):
         # finer strata than those shown are too small to be looked at one by one
         plain = metric.search_summary is None and asked.finer is None
         target = asked.target if plain else asked.question.search_target(source)
