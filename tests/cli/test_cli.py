@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 import pytest
 from calling import Run, fairtest
-from click.testing import CliRunner
 
 import fairtest as ft
 from fairtest.cli.arguments import parse_metrics, parse_orders, parse_pairs
@@ -22,7 +21,6 @@ from fairtest.cli.demo import admissions, discounts
 from fairtest.cli.main import cli
 from fairtest.data.holdout import Budget
 from fairtest.datasets.berkeley import berkeley
-from fairtest.datasets.healthcare import healthcare
 from fairtest.datasets.pricing import PLANTED, pricing
 from fairtest.inference.multiplicity.corrections import corrections
 
@@ -571,54 +569,6 @@ def test_values_may_have_signs_in_them() -> None:
     assert parse_orders(["grade=low < mid< high"]) == {"grade": ["low", "mid", "high"]}
 
 
-@pytest.fixture(scope="module")
-def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("errors") / "patients.csv"
-    healthcare(4_000, seed=1).write_csv(path)
-    return path
-
-
-class TestErrorProfiles:
-    def test_is_the_library_s(self, predictions: Path) -> None:
-        roles = ("-p", "age", "-o", "predicted", "--truth", "visits", "-x", "sex", "-x", "urgent_care")
-        run = fairtest("errors", predictions, *roles, "--json", "-")
-        contextual = ["sex", "urgent_care"]
-        report = ft.audit(predictions, "age", "predicted", ground_truth="visits", contextual=contextual)
-        ours, theirs = json.loads(run.out), json.loads(report.to_json())
-        command = ours["investigations"][0].pop("repeat")
-        theirs["investigations"][0].pop("repeat")
-        assert ours == theirs
-        assert command == f"fairtest errors patients.csv {' '.join(roles[:4])} -x sex -x urgent_care --truth visits"
-
-    def test_notion(self, predictions: Path) -> None:
-        run = fairtest(
-            "errors", predictions, "-p", "sex", "-o", "answered", "--truth", "smoker", "--notion", "fnr", "-x", "age"
-        )
-        assert (run.code, run.err) == (0, "")
-        assert "sex → false-negative rate of answered" in run.out
-
-    def test_train_only(self, predictions: Path) -> None:
-        asked = ("-p", "age", "-o", "predicted", "--truth", "visits", "-x", "sex", "--train-only")
-        run = fairtest("errors", predictions, *asked)
-        assert run.code == 0
-        assert "age → absolute error of predicted, by CORR" in run.out
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            (("--truth", "visit"), "Did you mean 'visits'"),
-            (("--truth", "visits", "--error", "absolut"), "Did you mean 'absolute'"),
-            (("--truth", "visits", "--notion", "fpr"), "needs labels"),
-            ((), "Missing option '--truth'"),
-        ],
-    )
-    def test_mistakes(self, predictions: Path, options: tuple[str, ...], message: str) -> None:
-        run = fairtest("errors", predictions, "-p", "age", "-o", "predicted", *options)
-        assert run.code == 2
-        assert message in run.err
-        assert len(run.err.splitlines()) == 1
-
-
 class TestSizes:
     """Failing on effects beyond a size, and asking about everybody only."""
 
@@ -636,19 +586,3 @@ class TestSizes:
         asked = json.loads((tmp_path / "r.json").read_text())["investigations"][0]["protected"][0]
         assert asked["discovered"] == 1
         assert fairtest("test", people, "-p", "sex", "-o", "hired", "--overall-only", "-x", "race").code == 2
-
-
-class TestRoughEdges:
-    """A CSV on stdin, and the folder one is in."""
-
-    def test_a_csv_on_stdin(self, people: Path) -> None:
-        run = CliRunner().invoke(
-            cli, ["test", "-", "-p", "sex", "-o", "hired", "--overall-only"], input=people.read_bytes()
-        )
-        assert run.exit_code == 0
-        assert "stdin.csv · 2,000 people" in run.output
-
-    def test_the_folder_one_is_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        run = fairtest("test", ".", "-p", "sex", "-o", "hired")
-        assert (run.code, "no Parquet files" in run.err) == (2, True)
