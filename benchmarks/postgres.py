@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 SYSTEM = "/usr/lib/postgresql"
-QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
+QUICK = ("fsync=off", "full_page_writes=off")
 """Settings for tests in which no machine loses its power: a killed server keeps what it was told all the same."""
 
 

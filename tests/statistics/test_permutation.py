@@ -152,7 +152,7 @@ def test_correlation_permutes_within_strata_only():
     """Two strata of two people: four arrangements, half of them as strong as the observed one."""
     x, y, stratum = np.array([1.0, 5, 2, 9]), np.array([4.0, 1, 3, 0]), np.array([4, 2, 4, 2])
     sampler = CorrelationSampler(x, y, stratum)
-    drawn = {tuple(row) for row in sampler._shuffled(200, rng(7))}
+    drawn = {tuple(row) for row in sampler._shuffle(200, rng(7))}
     assert drawn == {(a, -a, b, -b) for a in (-0.5, 0.5) for b in (-0.5, 0.5)}
     assert sampler.draw(DRAWS, rng(8)) / DRAWS == near(0.5)
 

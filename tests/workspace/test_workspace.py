@@ -122,7 +122,7 @@ class TestTheBudget:
         self, workspace: ft.Workspace, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Two processes work on set 1 because their file system has no locks: one answer is thrown away unseen."""
-        monkeypatch.setattr("fairtest.workspace.sqlite.held", lambda _: nullcontext(True))
+        monkeypatch.setattr("fairtest.workspace.sqlite.hold_lock", lambda _: nullcontext(True))
         slow = ft.Testing(workspace.source, "sex", "hired", contextual=["region"])
         ft.train(slow, **SHORT)
         with monkeypatch.context() as patch:
