@@ -328,6 +328,23 @@ class TestAskedAlready:
         assert (spent.code, workspace.left) == (0, 0)
         assert fairtest("test", data, *question).code == 0, "also when nothing is left"
 
+    def test_what_the_workspace_settled_need_not_be_repeated(self, tmp_path: Path) -> None:
+        data = tmp_path / "people.csv"
+        people_frame().write_csv(data)
+        question = ("-p", "sex", "-o", "hired", "-x", "region")
+        fairtest("test", data, *question, "--budget", "3", "--seed", "0")
+        workspace = ft.Workspace(tmp_path / "people.fairtest")
+        assert "Asked already: this is run 1" in fairtest("test", data, *question).err
+        assert (
+            "Asked already: this is run 1"
+            in fairtest("test", data, *question, "--workspace", tmp_path / "people.fairtest").err
+        )
+        assert workspace.left == 2
+        refused = fairtest("test", data, *question, "--budget", "4")
+        assert (refused.code, workspace.left) == (2, 2), "another budget than that of the workspace"
+        assert "Asked already" not in fairtest("test", data, *question[:-1], "department").err
+        assert workspace.left == 1
+
     def test_a_file_leads_to_the_workspace_beside_it_and_runs_are_compared(self, tmp_path: Path) -> None:
         data = tmp_path / "people.csv"
         people_frame().write_csv(data)

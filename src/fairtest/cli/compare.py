@@ -16,8 +16,8 @@ from fairtest.cli.outputs import text_width
 def compare(workspace: str, first: int, second: int) -> None:
     """Show what changed between two runs of a WORKSPACE, by the numbers of their test sets. Free.
 
-    The whole populations stand side by side, then the groups that both report, and those that one of them does.
-    Different test sets are different people: small changes are chance.
+    Shows the whole populations side by side, then the groups that both runs report, then those that only one reports.
+    Different test sets are different people: small changes may be chance.
 
     Examples
     --------

@@ -21,14 +21,14 @@ INSTALL = {
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes a shell (bash, zsh or fish) complete what one types after fairtest.
 
-    How to install it stands in its first lines.
+    Its first lines say how to install it.
 
     Examples
     --------
       eval "$(fairtest completion bash)"
       fairtest completion fish > ~/.config/fish/completions/fairtest.fish
 
-    With that, the tabulator completes commands, options, the columns of the data named before (-p, -o, -e, -x,
+    With that, the Tab key completes commands, options, the columns of the data named before (-p, -o, -e, -x,
     --exclude), and the names of metrics, searches and corrections.
     """
     found = get_completion_class(shell)

@@ -54,7 +54,8 @@ CONFIG = section(
     "Configuration",
     Option(
         "--config FILE",
-        f"Take options from this TOML file; the command line wins. Default: {USUAL} if there is one; '' for none.",
+        "Read options from this TOML file; those on the command line override it. "
+        f"Default: {USUAL} if there is one; '' for none.",
         essential=True,
         is_eager=True,
         expose_value=False,
@@ -62,7 +63,7 @@ CONFIG = section(
     ),
     Option(
         "--save-config FILE",
-        "Write the options given into such a file, to be reviewed and run with --config; do nothing else.",
+        "Write the options given into such a file, and do nothing else; --config runs it.",
     ),
 )
 

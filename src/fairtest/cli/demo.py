@@ -17,7 +17,9 @@ from fairtest.cli.texts import render_text
 if TYPE_CHECKING:
     from fairtest.model.finding import CountTable, Finding, Stratum
 
-OUTPUT = section("Output", with_default("fairtest-demo", "--out DIR", "Where the HTML reports go.", essential=True))
+OUTPUT = section(
+    "Output", with_default("fairtest-demo", "--out DIR", "The folder for the HTML reports.", essential=True)
+)
 
 
 @command(OUTPUT)

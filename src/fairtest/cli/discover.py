@@ -19,9 +19,9 @@ LABELS = section(
         "A column of label sets, or columns of 0 and 1: repeat, or 'tag_*' for all that fit.",
         required=True,
     ),
-    Option("--separator TEXT", "What is between two labels, where one column has them as text: '|'.", essential=True),
+    Option("--separator TEXT", "The text between two labels, if one column holds them as text: '|'.", essential=True),
     with_default(35, "--top-k", "How many labels to keep in each group of people.", essential=True),
-    with_default(10, "--min-people", "Leave out labels that fewer people of the whole table have."),
+    with_default(10, "--min-people", "Leave out labels that fewer people than this have in the whole table."),
 )
 
 

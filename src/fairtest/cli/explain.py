@@ -21,7 +21,7 @@ WHAT = section(
         "Compare only people who share the value of this attribute; repeat to cross several.",
         required=True,
     ),
-    Option("--run NUMBER", "Which run to explain. Default: the last one that is no explanation itself.", type=int),
+    Option("--run NUMBER", "Which run to explain. Default: the last one that is not an explanation itself.", type=int),
 )
 
 

@@ -103,6 +103,10 @@ class Command(click.Command):
         """Return the parameters, ``-h`` among them."""
         return [*super().get_params(ctx), short_help_option()]
 
+    def get_short_help_str(self, limit: int = 1000) -> str:
+        """Return the first sentence whole: a list of commands breaks lines rather than sentences."""
+        return super().get_short_help_str(max(limit, 1000))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what goes wrong is put in the words of its options."""
         try:

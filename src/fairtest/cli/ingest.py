@@ -18,9 +18,10 @@ SEND = section(
            envvar="FAIRTEST_PUBLIC_URL"),
     Option("--format NAME", "csv or ndjson. Default: by the ending of the file.", choices=("csv", "ndjson"),
            essential=True),
-    Option("--batch NUMBER", "Records in a request.", type=click.IntRange(1, 50_000), default=5000, show_default=True),
-    Option("--patience SECONDS", "For how long to try while the service takes nothing.", type=click.FloatRange(0),
-           default=600.0, show_default=True),
+    Option("--batch NUMBER", "The number of records in a request.", type=click.IntRange(1, 50_000), default=5000,
+           show_default=True),
+    Option("--patience SECONDS", "How long to keep trying while the service does not accept records.",
+           type=click.FloatRange(0), default=600.0, show_default=True),
 )  # fmt: skip
 
 
@@ -29,8 +30,8 @@ SEND = section(
 def ingest(file: str, stream: str, url: str, format: str | None, batch: int, patience: float) -> None:  # noqa: A002
     """Send the records of FILE to a service; - reads them from standard input.
 
-    The key is in FAIRTEST_KEY, or in a file that FAIRTEST_KEY_FILE names. Typing the same command again stores nothing
-    twice: also after it was interrupted.
+    The key is in FAIRTEST_KEY, or in a file that FAIRTEST_KEY_FILE names.
+    Running the same command again stores nothing twice, even after an interruption.
 
     Examples
     --------

@@ -40,7 +40,7 @@ SHOWN = section(
 def inspect(ctx: click.Context, /, data: str, **options: Any) -> None:
     """Show the columns of DATA, what kind each is and why, the roles they may have, and the metric of each pair.
 
-    Reads the data and spends nothing of it. Ends with a command to go on with. DATA is a CSV or Parquet file (.gz and
+    Reads the data and spends no test set. Ends with a command to continue with. DATA is a CSV or Parquet file (.gz and
     .zst too) or a folder of Parquet files; one row is one person.
 
     Examples

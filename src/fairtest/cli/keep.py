@@ -25,7 +25,7 @@ KEY = section(
            essential=True),
     Option("--scope NAME", "What the key may do: ingest, read, manage or metrics; repeat for several.", essential=True,
            multiple=True, choices=SCOPES),
-    Option("--label TEXT", "Words to know the key by.", default=""),
+    Option("--label TEXT", "A description of the key.", default=""),
     Option("--days NUMBER", "After how many days it expires. Default: never.", type=click.FloatRange(0, min_open=True)),
 )  # fmt: skip
 
@@ -119,7 +119,7 @@ def verify(ctx: click.Context, /, **options: Any) -> None:
 @command(STORE)
 @click.argument("file", metavar="FILE")
 def backup(file: str, **options: Any) -> None:
-    """Write everything that the service keeps to FILE, as it is at this moment; the service goes on meanwhile.
+    """Write everything that the service keeps to FILE, as it is at this moment; the service keeps running.
 
     Only the secret is left out. Keep the file secret.key of the data folder apart from the archive: restoring needs
     both. The archive holds people's records; only its owner can read it.

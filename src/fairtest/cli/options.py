@@ -90,10 +90,10 @@ ROLES = section(
         essential=True,
     ),
     repeatable("--exclude COLUMN", "Never use this column; repeat.", essential=True),
-    flag("--overall-only", "Ask about everybody only, and search for no groups.", essential=True),
+    flag("--overall-only", "Ask about everybody only; do not search for groups.", essential=True),
     repeatable(
         "--metric [COLUMN=]NAME",
-        "How to measure: race=NMI, or NMI for all; repeat. Default: by the kinds of the columns.",
+        "The metric: race=NMI, or NMI for all; repeat. Default: chosen by the kinds of the columns.",
     ),
     Option("--event [COLUMN=]VALUE", "The output value that rates and sentences are about: deny=yes.", essential=True),
     flag("--adverse", "The event is bad for people. Without this or --favourable, nothing is judged.", essential=True),
@@ -114,7 +114,7 @@ WORDS = section(
 ERRORS = section(
     "Errors",
     Option("--truth COLUMN", "What turned out to be true.", required=True),
-    Option("--threshold NUMBER", "A score counts as a positive prediction from here on.", type=float, essential=True),
+    Option("--threshold NUMBER", "Scores of at least this count as positive predictions.", type=float, essential=True),
     Option(
         "--error NAME",
         "What an error is: absolute, squared or signed; brier or log-loss; class or confusion. Default: by the kinds "
@@ -137,11 +137,11 @@ SOURCE = section(
     repeatable("--ordered COLUMN=A<B<C", "This column has an order, low to high; repeat."),
     Option(
         "--person COLUMN",
-        "Whose a row is, where people have several: everybody's rows stay together, and tests hold all the same.",
+        "The column that names the person, if people have several rows: their rows stay together.",
         essential=True,
     ),
-    Option("--weights COLUMN", "Survey weights: what a row counts for in rates, effects and the search."),
-    Option("--counts COLUMN", "For how many identical people a row stands, in a table of counts."),
+    Option("--weights COLUMN", "Survey weights: how much a row counts in rates, effects and the search."),
+    Option("--counts COLUMN", "How many identical people a row stands for, in a table of counts."),
     repeatable("--missing TEXT", "This text means a missing value, as an empty field does; repeat."),
     Option(
         "--delimiter CHARACTER",
@@ -169,9 +169,9 @@ SEARCH = section(
 
 TEST = section(
     "Test",
-    with_default(1, "--budget", "The number of test sets; above 1, a workspace keeps which are spent."),
-    Option("--workspace DIR", "The workspace to use; made if there is none. Default: beside the data."),
-    with_default(0.95, "--conf", "The confidence with which everything reported holds together."),
+    with_default(1, "--budget", "The number of test sets; above 1, a workspace records which are spent."),
+    Option("--workspace DIR", "The workspace to use; it is made if there is none. Default: beside the data."),
+    with_default(0.95, "--conf", "The confidence that everything reported is true together."),
     *map(plan_option, TestingPlan.options()),
     with_default(0, "--seed", "Fixes the split: the same seed gives the same report."),
     flag("--again", "Spend another test set on a question that the workspace has answered already."),
@@ -184,7 +184,7 @@ TEST = section(
 
 OUTPUT = section(
     "Output",
-    flag("--full", "Show everything on the terminal, and not only what fits a screen.", essential=True),
+    flag("--full", "Show everything on the terminal, not only what fits on a screen.", essential=True),
     Option("--out DIR", "Write the report as text, HTML and JSON into this folder.", essential=True),
     *(Option(f"--{form.name} FILE", form.option, essential=form.name == "html") for form in FILES),
     Option("--figures DIR", "Write each figure as SVG into this folder."),
@@ -195,6 +195,6 @@ OUTPUT = section(
         flag_value=0.0,
         type=SizeType(),
     ),
-    flag("--quiet", "No progress, and no word about files written or read."),
+    flag("--quiet", "Show no progress, and no messages about files written or read."),
     flag("--verbose", "Say on stderr what was read, which kinds were chosen, and how long each stage took."),
 )

@@ -14,17 +14,20 @@ import click
 import fairtest as ft
 from fairtest.cli.errors import WORKSPACE
 from fairtest.cli.options import DIVIDING
-from fairtest.cli.repeat import command_to_repeat, given_parameters
+from fairtest.cli.repeat import command_to_repeat, command_without, given_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairtest.investigations.base import Investigation
     from fairtest.progress import StageProgress
+    from fairtest.workspace.ledger import Run
     from fairtest.workspace.showing import EarlierReport
 
 SUFFIX = ".fairtest"
 COMPRESSED = {".gz", ".zst"}
+SETTLED = ("workspace", *DIVIDING)
+"""Options that need not be repeated once there is a workspace."""
 FIXED = (*DIVIDING, "person", "weights", "counts", "missing", "delimiter", "encoding", "decimal")
 """Options that a workspace has settled: given again, they must agree."""
 
@@ -56,13 +59,24 @@ class People:
         ):
             return None
         workspace = ft.Workspace(self._folder, None if is_workspace(Path(self._data)) else self._data)
-        names = {Path(self._data).name, workspace.setup.name, self._folder.name}
-        asked = {command_to_repeat(self._ctx, name) for name in names}
-        run = next((run for run in reversed(workspace.runs) if run.command in asked and run.reports), None)
+        run = self._find_run(workspace, self._folder.name)
         if run is None:
             return None
         self._say(f"Asked already: this is run {run.number}, and costs nothing. --again spends another test set on it.")
         return workspace.read_reports(run.number)
+
+    def _find_run(self, workspace: ft.Workspace, folder: str) -> Run | None:
+        """Return the last run of the same question, whether or not both commands say what the workspace settled."""
+        names = {Path(self._data).name, workspace.setup.name, folder}
+        asked = {command_to_repeat(self._ctx, name) for name in names}
+        given = {str(parameter.name): value for parameter, value in given_parameters(self._ctx)}
+        agrees = all(given[name] == getattr(workspace.setup, name) for name in DIVIDING if name in given)
+        without = {command_without(command, SETTLED) for command in asked} if agrees else set()
+        for run in reversed(workspace.runs):
+            typed = run.command.startswith(self._ctx.command_path)  # and not a program
+            if run.reports and typed and (run.command in asked or command_without(run.command, SETTLED) in without):
+                return run
+        return None
 
     def read(self, source_options: Mapping[str, Any], progress: StageProgress | None = None) -> ft.DataSource:
         """Return the source, in a workspace if there is one."""

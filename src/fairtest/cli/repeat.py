@@ -31,6 +31,14 @@ def command_to_repeat(ctx: click.Context, data: str) -> str:
     return " ".join([ctx.command_path, shlex.quote(data), *options_to_repeat(ctx, NOT_REPEATED)])
 
 
+def command_without(command: str, names: Collection[str]) -> str:
+    """Return a command line without some of its options, which have a value each."""
+    options = {f"--{name.replace('_', '-')}" for name in names}
+    words = shlex.split(command)
+    kept = [word for before, word in zip(["", *words], words, strict=False) if not options & {before, word}]
+    return shlex.join(kept)
+
+
 def options_to_repeat(ctx: click.Context, leave_out: Collection[str]) -> list[str]:
     """Return the options given, but for some, as one types them."""
     words: list[str] = []

@@ -14,7 +14,7 @@ LISTEN = section(
     "Listen",
     Option(
         "--host ADDRESS",
-        "The address to listen on; others than this machine reach it only with a key and TLS.",
+        "The address to listen on; other machines can reach the service only with a key and TLS.",
         essential=True,
         default="127.0.0.1",
         show_default=True,
@@ -29,10 +29,10 @@ LISTEN = section(
         show_default=True,
         envvar="FAIRTEST_PORT",
     ),
-    Option("--behind-proxy", "A proxy in front adds TLS; its headers about clients are believed.", is_flag=True),
+    Option("--behind-proxy", "A proxy in front adds TLS; its headers about clients are trusted.", is_flag=True),
     Option(
         "--rate NUMBER",
-        "Requests that a key may send in a second; 0 for no limit.",
+        "The number of requests that a key may send in a second; 0 for no limit.",
         type=click.FloatRange(0),
         default=2000.0,
         show_default=True,
@@ -45,7 +45,7 @@ WORK = section(
     "Work",
     Option(
         "--workers NUMBER",
-        "How many processes seal, erase and run monitors.",
+        "The number of processes that seal, erase and run monitors.",
         type=click.IntRange(0, 64),
         default=1,
         show_default=True,

@@ -49,7 +49,7 @@ ALERTS = section(
     ),
     Option(
         "--public-url URL",
-        "How people reach the service, for links in alerts. The mail server is in FAIRTEST_SMTP.",
+        "The address of the service for people, used in the links of alerts. The mail server is set by FAIRTEST_SMTP.",
         default="",
         envvar="FAIRTEST_PUBLIC_URL",
     ),

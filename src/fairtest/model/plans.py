@@ -146,14 +146,14 @@ class TrainingPlan(Plan):
 
     max_depth: int = _option(
         5,
-        "The most conditions that make a group; 0 asks about everybody only.",
+        "The largest number of conditions that describe a group; 0 asks about everybody only.",
         "The most cuts between the whole population and a context; 0 asks about the whole population only.",
         kind=int,
         least=0,
     )
     min_size: int = _option(
         100,
-        "The fewest people of the whole table a group may have.",
+        "The smallest number of people in the whole table that a group may have.",
         "The fewest people a context may have in the whole table; a training set of half the people needs half "
         "of them. In the paper's preset, the fewest in the training set. ``min_leaf_size`` is the same.",
         kind=int,
@@ -170,7 +170,7 @@ class TrainingPlan(Plan):
     )
     score: Score = _option(
         "bound",
-        "What a split is judged by: bound (of the effect) or point (estimate).",
+        "What a split of the tree is judged by: bound (of the effect) or point (estimate).",
         'What the tree scores a split by: the lower confidence ``"bound"`` of its children\'s effects '
         '(default), or the ``"point"`` estimates (default of the paper\'s preset).',
         choices=get_args(Score),
@@ -178,7 +178,7 @@ class TrainingPlan(Plan):
     )
     aggregate: Aggregate = _option(
         "max",
-        "Which of its parts: max (the best), avg or weighted (all).",
+        "Which parts of a split count: max (the best one), avg or weighted (all of them).",
         'Which children count for the score of a split: the best (``"max"``, default), or all of them, by '
         'their average (``"avg"``, default of the paper\'s preset) or ``"weighted"`` by their sizes.',
         choices=get_args(Aggregate),
@@ -186,7 +186,7 @@ class TrainingPlan(Plan):
     )
     preset: Preset | None = _option(
         None,
-        "'paper' for Algorithm 1 as written, Holm, equal shares.",
+        "'paper' for the paper's own method: Algorithm 1 as written, Holm, equal shares.",
         '``"paper"`` for Algorithm 1 as written.',
         choices=get_args(Preset),
     )
@@ -198,7 +198,7 @@ class TrainingPlan(Plan):
     )
     attributes_per_node: int | None = _option(
         None,
-        "Among how many attributes each node of a forest chooses. Default: a third of them.",
+        "How many attributes each node of a forest can choose from. Default: a third of them.",
         "Among how many attributes each node of the other trees of a forest chooses (default: a third).",
         kind=int,
     )
@@ -241,7 +241,7 @@ class TestingPlan(Plan):
     )
     method: Method = _option(
         "auto",
-        "How p-values are found: auto or resampling.",
+        "How p-values are computed: auto or resampling.",
         '``"auto"``: the calibrated test and interval of each metric; ``"resampling"``: permutation and bootstrap.',
         choices=get_args(Method),
     )
@@ -255,7 +255,7 @@ class TestingPlan(Plan):
     )
     population_share: float = _option(
         0.5,
-        "The share of the level that is kept for the whole population. Default: 0.5.",
+        "The share of the error level that is kept for the whole population. Default: 0.5.",
         "The share of the level that is kept for the question over everybody, who are tested on the training set too "
         "if the question was there before anything was shown. Groups have the rest, and all of it where every "
         "population is confirmed. 0 (always in the paper's preset and for labels) makes the whole population one "
@@ -265,7 +265,7 @@ class TestingPlan(Plan):
     )
     preset: Preset | None = _option(
         None,
-        "'paper' for Algorithm 1 as written, Holm, equal shares.",
+        "'paper' for the paper's own method: Algorithm 1 as written, Holm, equal shares.",
         '``"paper"`` for Holm, ranking by simultaneous intervals, and everything shown that is stronger than '
         "the larger contexts around it. Default: that of the training.",
         choices=get_args(Preset),
