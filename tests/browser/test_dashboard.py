@@ -186,9 +186,9 @@ def test_what_the_client_sends_appears_without_a_reload(look, house):
 def test_everything_works_without_a_script(look, house):
     page = look(java_script_enabled=False, viewport={"width": 1280, "height": 900})
     page.goto(f"{house.address}/p/acme/settings/")
-    page.get_by_label("loans, days").fill("365")
+    page.get_by_label("Days that loans are kept").fill("365")
     page.get_by_role("button", name="Save").first.click()
-    assert page.get_by_label("loans, days").input_value() == "365"
+    assert page.get_by_label("Days that loans are kept").input_value() == "365"
     page.get_by_role("button", name="Sign out").click()
     assert "You need a link" in page.locator("h1").inner_text()
 

@@ -45,7 +45,9 @@ class TestWhatItSays:
         rng = np.random.default_rng(0)
         w = watch(rng)
         (event, *_) = live(w, rng, range(1, 30), gap=0.4)
-        assert str(event).startswith("New: where region = N, sex = f has hired = True less often than the others")
+        assert str(event).startswith(
+            "New: where region = N, people with sex = f have hired = True less often than the others"
+        )
         assert "20 is ever reached with a chance of 5 % at most" in str(event)
         stored = json.loads(json.dumps(event.to_plain()))
         assert stored["sentence"] == str(event)

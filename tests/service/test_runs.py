@@ -172,6 +172,7 @@ def test_the_other_investigations(loans: TestClient, service: Service, question:
     assert done["state"] == "done", done["reason"]
     assert done["people"] == 700
     assert done["reports"][0]["reported"] >= 1
+    assert done["reports"][0]["answers"]
     assert verify(service) == []
 
 

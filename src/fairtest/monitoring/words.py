@@ -78,18 +78,26 @@ def say_followed(followed: Followed) -> str:
     if now is None:
         after = "An interval that may be read on any day is there after the first week."
         return f"The gap is {_sized(followed.gap, followed.points)} over {followed.records:,} records. {after}"
-    ends = " to ".join(_number(bound, followed.points) for bound in sorted((now.low, now.high)))
+    ends = " to ".join(say_signed(bound, followed.points) for bound in sorted((now.low, now.high)))
     since = f"over the {now.records:,} records since {say_date(now.since)}"
     return f"The gap is {_sized(now.gap, followed.points)} {since}; the interval {ends} may be read on any day."
 
 
 def _sized(gap: float, points: bool) -> str:
-    return f"{_number(gap, points)} points" if points else f"a correlation of {_number(gap, points)}"
+    return f"{say_signed(gap, points)} points" if points else f"a correlation of {say_signed(gap, points)}"
 
 
-def _number(value: float, points: bool) -> str:
-    text = f"{100 * value:+.1f}" if points else f"{value:+.2f}"
-    return text.replace("-", "−")
+def say_signed(value: float, points: bool) -> str:
+    """Return a gap with its sign: points, or a correlation.
+
+    Examples
+    --------
+    >>> say_signed(-0.0934, True), say_signed(0.05, False), say_signed(-0.0001, True)
+    ('−9.3', '+0.05', '0.0')
+    """
+    size, digits = (100 * value, 1) if points else (value, 2)
+    size = round(size, digits)
+    return f"{size:+.{digits}f}".replace("-", "−") if size else f"{0:.{digits}f}"
 
 
 def say_claim(event: Event) -> str:
@@ -120,7 +128,8 @@ def _comparison(event: Event) -> str:
     if not event.group:
         higher = "higher" if event.sign > 0 else "lower"
         return f"{event.protected} is {higher} for those with {event.output} = {event.outcome}"
-    return f"{event.protected} = {event.group} has {event.output} = {event.outcome} {more} often than the others"
+    who = f"people with {event.protected} = {event.group}"
+    return f"{who} have {event.output} = {event.outcome} {more} often than the others"
 
 
 def explain_method(protected: list[str], output: list[str], alpha: float, mode: Mode, hypotheses: int) -> str:

@@ -114,7 +114,7 @@ class MonitorView:
     def runs(self) -> str:
         """What has become of the runs, in a few words."""
         if self.last_run is None:
-            return "no run yet"
+            return "no report yet"
         if self.last_run.state == "skipped":
             return str(self.last_run.reason or "not enough people yet")
         return f"{self.tests} test{'' if self.tests == 1 else 's'} so far"
@@ -300,15 +300,24 @@ def _measures(connection: Connection, project: str, findings: Sequence[str]) -> 
 
 def _finding_view(row: Row[Any], measures: tuple[Measure, ...], followed: FollowedContext | None) -> FindingView:
     body = json.loads(row.body)
-    sentence = str(body.get("sentence") or body.get("title") or "A context in which the two go together")
+    sentence = str(body.get("sentence") or _association(body))
     return FindingView(
         row.id, row.monitor, row.state, row.note, row.since_run, row.created, sentence, body, measures, followed
     )  # fmt: skip
 
 
+def _association(body: dict[str, Any]) -> str:
+    """Return what a finding is about, where a report had no sentence of its own for it."""
+    words = body.get("words", "everyone")
+    where = "Over everybody" if words == "everyone" else f"Where {words}"
+    return f"{where}, {body.get('output', 'the output')} goes with {body.get('protected', 'the attribute')}."
+
+
 def _headline(text: str) -> str:
-    """Return a line about a report: what was asked, and how much was found."""
+    """Return the first answer of a report; of an older one, what was asked and how much was found."""
     found = json.loads(text)
+    if found.get("answers"):
+        return f"{found['answers'][0]}."
     many = int(found.get("reported", 0))
     by = f" given {found['explained_by']}" if found.get("explained_by") else ""
     answer = "nothing was found" if not many else f"{many} group{'' if many == 1 else 's'} reported"

@@ -151,7 +151,14 @@ def show_alerts(desk: AtDesk, after: Annotated[str | None, Query(max_length=128)
     following = outbox.mark_of(events[LINES - 1]) if len(events) > LINES else None
     names = {each.id: each.label or each.address for each in destinations.list_destinations(desk.tenant, None, 200)}
     sent = {each.id: outbox.list_deliveries(desk.tenant, None, 50, of_event=each.id) for each in events[:LINES]}
-    return desk.show("alerts.html.jinja", events=events[:LINES], deliveries=sent, names=names, following=following)
+    return desk.show(
+        "alerts.html.jinja",
+        events=events[:LINES],
+        deliveries=sent,
+        names=names,
+        following=following,
+        older=after is not None,
+    )
 
 
 @router.get("/p/{project}/destinations/")

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from fairtest.monitoring.words import say_signed
 from fairtest.numbers import count, fixed, rate
 from fairtest.reporting.figures.palette import PALETTE
 from fairtest.service.pages import drawings, timelines
@@ -88,18 +89,6 @@ def date_words(date: str) -> str:
     return f"{found.day} {found:%b %Y}"
 
 
-def gap(value: float, points: bool) -> str:
-    """Return a gap: points with a sign, or a correlation.
-
-    Examples
-    --------
-    >>> gap(-0.0934, True), gap(0.05, False)
-    ('−9.3', '+0.05')
-    """
-    text = f"{100 * value:+.1f}" if points else f"{value:+.2f}"
-    return text.replace("-", "−")
-
-
 def effect(value: float | None) -> str:
     """Return an effect with three decimals."""
     return "–" if value is None else fixed(value, 3)
@@ -146,9 +135,10 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     moments = (day, moment, short_moment, iso, date_words)
-    functions = (*moments, count, rate, gap, effect, interval, number_of, size, static_address)
+    functions = (*moments, count, rate, effect, interval, number_of, size, static_address)
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {
+        "gap": say_signed,
         "draw_bars": drawings.draw_bars,
         "draw_trend": drawings.draw_trend,
         "draw_marks": drawings.draw_marks,

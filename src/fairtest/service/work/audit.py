@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from fairtest.service.settings import Settings
     from fairtest.service.store.monitors import Monitor
     from fairtest.service.work.people import Chosen
+    from fairtest.workspace.ledger import StoredReport
 
 KINDS: dict[str, type[Investigation]] = {
     "testing": Testing, "discovery": Discovery, "error_profiling": ErrorProfiling,
@@ -112,12 +113,18 @@ def _answer(
     stored = [pack_report(answered, declared) for answered in budget.answers]
     reports = [
         {
-            "headline": json.dumps(asdict(each.headline)), "question": each.question, "prior": each.prior,
+            "headline": _headline(each), "question": each.question, "prior": each.prior,
             "document": each.document, "json": each.json, "text": each.text, "html": each.html,
         }
         for each in stored
     ]  # fmt: skip
     return reports, list(_measures(results))
+
+
+def _headline(stored: StoredReport) -> str:
+    """Return a report in a line, with its answers in words."""
+    (investigation,) = json.loads(stored.json)["investigations"]
+    return json.dumps({**asdict(stored.headline), "answers": investigation["answers"]})
 
 
 def _level_note(detail: dict[str, Any]) -> str:
