@@ -351,6 +351,31 @@ class TestAskedAlready:
         fairtest("test", data, "-p", "sex", "-o", "hired", "-x", "region", "--budget", "2")
         assert fairtest("explain", data, "--by", "department").code == 0
         assert "2 spent, 0 left" in fairtest("status", data).out
-        changes = fairtest("compare", tmp_path / "people.fairtest", 1, 2).out
+        changes = fairtest("compare", data, 1, 2).out
         assert "run 1 │" in changes
         assert "sex: everyone" in changes
+
+    def test_an_explanation_is_shown_again_until_there_is_another_question(self, tmp_path: Path) -> None:
+        data = tmp_path / "people.csv"
+        people_frame().write_csv(data)
+        fairtest("test", data, "-p", "sex", "-o", "hired", "-x", "region", "--budget", "5")
+        workspace = ft.Workspace(tmp_path / "people.fairtest")
+        fairtest("explain", data, "--by", "department")
+        assert "Asked already: this is run 2" in fairtest("explain", data, "--by", "department").err
+        assert workspace.left == 3
+        fairtest("explain", data, "--by", "department", "--again")
+        assert workspace.left == 2
+        fairtest("test", data, "-p", "sex", "-o", "hired", "-x", "region", "--again")
+        assert "Asked already" not in fairtest("explain", data, "--by", "department").err
+        assert workspace.left == 0
+
+    def test_status_says_where_data_is_that_was_moved_with_its_workspace(self, tmp_path: Path) -> None:
+        data, moved = tmp_path / "people.csv", tmp_path / "moved"
+        people_frame().write_csv(data)
+        fairtest("init", tmp_path / "people.fairtest", data)
+        moved.mkdir()
+        (tmp_path / "people.fairtest").rename(moved / "people.fairtest")
+        data.rename(moved / "people.csv")
+        assert f"file     {moved.resolve() / 'people.csv'}" in fairtest("status", moved / "people.fairtest").out
+        (moved / "people.csv").unlink()
+        assert "(not there now)" in fairtest("status", moved / "people.fairtest").out

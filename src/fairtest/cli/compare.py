@@ -7,6 +7,7 @@ import click
 import fairtest as ft
 from fairtest.cli.helping import command
 from fairtest.cli.outputs import text_width
+from fairtest.cli.people import find_workspace
 
 
 @command()
@@ -26,5 +27,5 @@ def compare(workspace: str, first: int, second: int) -> None:
     """
     from fairtest.reporting.formats.changes import render_changes  # loads the library
 
-    opened = ft.Workspace(workspace)
+    opened = ft.Workspace(find_workspace(workspace))
     click.echo(render_changes(opened.report(first), opened.report(second), (first, second), text_width()), nl=False)

@@ -14,7 +14,7 @@ import click
 import fairtest as ft
 from fairtest.cli.errors import WORKSPACE
 from fairtest.cli.options import DIVIDING
-from fairtest.cli.repeat import command_to_repeat, command_without, given_parameters
+from fairtest.cli.repeat import ASKED_ALREADY, command_to_repeat, command_without, given_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ class People:
         run = self._find_run(workspace, self._folder.name)
         if run is None:
             return None
-        self._say(f"Asked already: this is run {run.number}, and costs nothing. --again spends another test set on it.")
+        self._say(ASKED_ALREADY.format(run.number))
         return workspace.read_reports(run.number)
 
     def _find_run(self, workspace: ft.Workspace, folder: str) -> Run | None:

@@ -17,6 +17,9 @@ NOT_REPEATED = (*(str(option.name) for option in OUTPUT), "train_only", "save_co
 """Options that say nothing about the question."""
 
 
+ASKED_ALREADY = "Asked already: this is run {}, and costs nothing. --again spends another test set on it."
+
+
 def given_parameters(ctx: click.Context, leave_out: Collection[str] = ()) -> Iterator[tuple[click.Parameter, Any]]:
     """Yield the parameters that the command line or a configuration file gives, with their values."""
     for parameter in ctx.command.params:
@@ -29,6 +32,13 @@ def given_parameters(ctx: click.Context, leave_out: Collection[str] = ()) -> Ite
 def command_to_repeat(ctx: click.Context, data: str) -> str:
     """Return the command line that gives the same report again, without the options that say where it goes."""
     return " ".join([ctx.command_path, shlex.quote(data), *options_to_repeat(ctx, NOT_REPEATED)])
+
+
+def is_answered_by(ctx: click.Context, command: str) -> bool:
+    """Return whether a stored command has the same options; whatever its workspace was called then."""
+    after_name = len(ctx.command_path.split()) + 1
+    same = shlex.split(command_to_repeat(ctx, "workspace"))[after_name:]
+    return shlex.split(command)[after_name:] == same
 
 
 def command_without(command: str, names: Collection[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,12 +37,21 @@ class Status:
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
+    def _describe_file(self) -> str:
+        """Return where the data is now: it may have been moved together with the workspace."""
+        if self.setup.path is None:
+            return "none: it was made from a frame"
+        beside = None if self.setup.beside is None else Path(self.path, self.setup.beside).resolve()
+        if beside is not None and beside.exists():
+            return str(beside)
+        return self.setup.path if Path(self.setup.path).exists() else f"{self.setup.path} (not there now)"
+
     def _lines(self) -> Iterator[str]:
         setup = self.setup
         yield f"Workspace {self.path}, made {_day(setup.created)}"
         rows = "rows" if setup.reading.get("person") else "people"
         yield f"  data     {setup.name}: {setup.rows:,} {rows} (fingerprint {setup.fingerprint})"
-        yield f"  file     {setup.path or 'none: it was made from a frame'}"
+        yield f"  file     {self._describe_file()}"
         yield f"  split    {_describe_split(setup)}; seed {setup.seed}, confidence {setup.conf:g}"
         sets = "1 test set" if setup.budget == 1 else f"{setup.budget} test sets"
         yield f"  budget   {sets}: {len(self.runs)} spent, {self.left} left"

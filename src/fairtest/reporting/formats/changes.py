@@ -77,7 +77,7 @@ def _words(finding: Finding | None) -> str:
 def _change(one: Finding | None, two: Finding | None) -> str:
     """Return what became of a link, in a word or two."""
     if one is None or two is None:
-        return "new" if one is None else "gone"
+        return "only in the second" if one is None else "only in the first"  # other people: not "gone"
     if one.significant != two.significant:
         return "clear now" if two.significant else "no longer clear"
     apart = (
