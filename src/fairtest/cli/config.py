@@ -81,7 +81,7 @@ SHARED = (FILE, *map(_key, (*SOURCE, *WORDS, *only(ROLES, "favourable", "referen
 
 def _options_in(path: Path, ctx: click.Context) -> dict[str, Any]:
     """Return the values that a file has for the parameters of a command."""
-    own, tables = str(ctx.command.name), _parsed(path)
+    own, tables = str(ctx.command.name), _parse_file(path)
     titles = [*_configurable(ctx), "data", "labels"]
     for title, content in tables.items():
         if not isinstance(content, dict):
@@ -100,7 +100,7 @@ def _options_in(path: Path, ctx: click.Context) -> dict[str, Any]:
     return found
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parse_file(path: Path) -> dict[str, Any]:
     import tomllib  # only where there is a file to read
 
     try:

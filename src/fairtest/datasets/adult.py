@@ -55,7 +55,7 @@ def adult(path: str | PathLike[str] | None = None) -> pl.DataFrame:
         return pl.concat([_read_part(parts[name]) for name in PARTS])
     place = Path(path)
     if place.is_file():
-        return _named(pl.read_csv(place), place)
+        return _name_columns(pl.read_csv(place), place)
     missing = [name for name in PARTS if not (place / name).is_file()]
     if missing:
         raise InputError(
@@ -76,7 +76,7 @@ def _read_part(path: Path) -> pl.DataFrame:
     )
 
 
-def _named(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+def _name_columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     if missing := [name for name in COLUMNS if name not in frame.columns]:
         raise InputError(
             f"The CSV file that adult reads must have the columns {', '.join(COLUMNS)}. {path.name} has no "

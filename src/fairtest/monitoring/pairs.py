@@ -104,11 +104,11 @@ class Pair:
         """What is compared."""
         groups, outcomes = (len(v.levels) for v in (self.protected, self.output))
         if self.form is Form.TABLE:
-            return tuple(Cell(g, o) for o in _compared(outcomes) for g in _compared(groups))
+            return tuple(Cell(g, o) for o in _levels_compared(outcomes) for g in _levels_compared(groups))
         if self.form is Form.SCORES and self._swapped:
-            return tuple(Cell(-1, o) for o in _compared(outcomes))
+            return tuple(Cell(-1, o) for o in _levels_compared(outcomes))
         if self.form is Form.SCORES:
-            return tuple(Cell(g, -1) for g in _compared(groups))
+            return tuple(Cell(g, -1) for g in _levels_compared(groups))
         return (Cell(-1, -1),)
 
     def describe(self, cell: Cell) -> str:
@@ -241,7 +241,7 @@ class _OwnEffect:
         return np.bincount(np.ravel_multi_index(where, size).ravel(), minlength=int(np.prod(size))).reshape(size)
 
 
-def _compared(levels: int) -> range:
+def _levels_compared(levels: int) -> range:
     """Return which of the levels are compared with the rest: the second of two, else all."""
     return range(1, 2) if levels == 2 else range(levels)
 

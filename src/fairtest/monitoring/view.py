@@ -113,11 +113,11 @@ def follow_over_time(life: Life, names: Collection[str], contexts: Collection[Co
         for row, name in enumerate(book.names):
             wanted = row in book.followings or book.origins[row] == "listed" or not len(book.contexts[row])
             if wanted or name in names or book.contexts[row] in contexts:
-                found.append(_followed(life, book, row, name))
+                found.append(_describe_followed(life, book, row, name))
     return found
 
 
-def _followed(life: Life, book: Book, row: int, name: str) -> Followed:
+def _describe_followed(life: Life, book: Book, row: int, name: str) -> Followed:
     following = book.followings.get(row)
     cell = _largest_cell(book, row) if following is None else following.cell
     trail = book.trail(row, cell, life.day)

@@ -77,13 +77,13 @@ def say_followed(followed: Followed) -> str:
     now = followed.now
     if now is None:
         after = "An interval that may be read on any day is there after the first week."
-        return f"The gap is {_sized(followed.gap, followed.points)} over {followed.records:,} records. {after}"
+        return f"The gap is {_show_size(followed.gap, followed.points)} over {followed.records:,} records. {after}"
     ends = " to ".join(say_signed(bound, followed.points) for bound in sorted((now.low, now.high)))
     since = f"over the {now.records:,} records since {say_date(now.since)}"
-    return f"The gap is {_sized(now.gap, followed.points)} {since}; the interval {ends} may be read on any day."
+    return f"The gap is {_show_size(now.gap, followed.points)} {since}; the interval {ends} may be read on any day."
 
 
-def _sized(gap: float, points: bool) -> str:
+def _show_size(gap: float, points: bool) -> str:
     return f"{say_signed(gap, points)} points" if points else f"a correlation of {say_signed(gap, points)}"
 
 

@@ -29,7 +29,7 @@ def read_times(frame: Any, name: str) -> NDArray[np.int64]:
     """
     series = _series(frame, name)
     if series.dtype == pl.String:
-        series = _parsed(series, name)
+        series = _parse_times(series, name)
     if isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone:
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if not isinstance(series.dtype, pl.Datetime) and series.dtype != pl.Date:
@@ -47,7 +47,7 @@ def read_times(frame: Any, name: str) -> NDArray[np.int64]:
     return series.cast(pl.Datetime("us")).to_physical().to_numpy().astype(np.int64)
 
 
-def _parsed(series: pl.Series, name: str) -> pl.Series:
+def _parse_times(series: pl.Series, name: str) -> pl.Series:
     try:
         return series.str.to_datetime(time_unit="us", time_zone="UTC").dt.replace_time_zone(None)
     except pl.exceptions.PolarsError:

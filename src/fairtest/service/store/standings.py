@@ -92,7 +92,7 @@ def load_standing(connection: Connection, project: str, monitor_id: str) -> Stan
     if row is None:
         return NOTHING_YET
     own = (hypothesis.c.project == project) & (hypothesis.c.watch == row.id)
-    followed = [_followed(each) for each in connection.execute(select(hypothesis).where(own))]
+    followed = [_read_followed(each) for each in connection.execute(select(hypothesis).where(own))]
     followed.sort(key=lambda each: (ORDER.index(each.state), -each.body["records"], each.body["words"]))
     view = {} if row.view is None else json.loads(row.view)
     trouble = row.reason if row.attempts or row.reason else None
@@ -106,8 +106,8 @@ def followed_by_fingerprint(
     both = hypothesis.join(watch, (hypothesis.c.project == watch.c.project) & (hypothesis.c.watch == watch.c.id))
     own = (watch.c.project == project) & watch.c.monitor.in_(list(monitors))
     query = select(hypothesis, watch.c.monitor).select_from(both).where(own).order_by(watch.c.version)
-    return {(row.monitor, row.fingerprint): _followed(row) for row in connection.execute(query)}
+    return {(row.monitor, row.fingerprint): _read_followed(row) for row in connection.execute(query)}
 
 
-def _followed(row: Any) -> FollowedContext:
+def _read_followed(row: Any) -> FollowedContext:
     return FollowedContext(row.id, row.fingerprint, row.state, row.stake, row.given, json.loads(row.body))
