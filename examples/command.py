@@ -22,6 +22,10 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 """Where data is looked for if no folder is named."""
 
 
+# Scripts are run again and again on the same people, and should print the same each time: nothing is noted of them.
+os.environ.setdefault("FAIRTEST_REGISTRY", "off")
+
+
 class MissingDataError(Exception):
     """A script needs data that is not part of the project, and is not there."""
 
