@@ -43,10 +43,13 @@ ROWS = {
     "5": "strata of two people",
     "6": "nobody is split off, rare group and rare amounts",
     "7": "a numeric explanatory attribute that explains everything",
+    "8": "many small groups of unequal spread",
+    "9": "several groups of equal means and unequal spread, skewed numbers",
 }
 PAPER = (("preset", "paper"),)
 WHOLE = (("split", False),)
 HALVES, FIFTH, RARE = (0.5, 0.5), (0.8, 0.2), (0.98, 0.02)
+FEW_EACH = (0.9, *(0.005,) * 20)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,22 @@ CELLS: tuple[Cell, ...] = (
     Cell("5", Unrelated(2_000, (0.5, 0.3, 0.2), output="normal", strata=900)),
     Cell("5", Unrelated(1_000, (0.7, 0.2, 0.1), output="log-normal 1.5", strata=400)),
     Cell("5", Unrelated(3_000, (0.25,) * 4, output="amounts 0.2", strata=900), dear=True),
+    Cell(
+        "8", Unrelated(300, FEW_EACH, WHOLE, output="rounded 3", spread=(1.0, 9.0), strata=150), "19 of 20", dear=True
+    ),
+    Cell("8", Unrelated(1_000, FEW_EACH, output="normal", spread=(1.0, 9.0), strata=400), "5 of 20"),
+    Cell("8", Unrelated(300, FEW_EACH, WHOLE, output="normal", spread=(1.0, 9.0)), "20 of 20"),
+    Cell("8", Unrelated(300, (0.28, *(0.04,) * 18), WHOLE, output="normal", spread=(1.0, 9.0), strata=30), "15 of 20"),
+    Cell(
+        "8", Unrelated(1_000, (0.52, *(0.02,) * 24), WHOLE, output="normal", spread=(1.0, 9.0), strata=20), "17 of 20"
+    ),
+    Cell("8", Unrelated(300, (0.6, 0.393, 0.007), WHOLE, output="normal", spread=(1.0, 1.0, 9.0)), "4 of 20"),
+    Cell("9", Unrelated(6_000, (0.6, 0.2, 0.2), output="log-normal 1.5", spread=(1.0, 1.0, 3.0)), "8 of 20"),
+    Cell("9", Unrelated(6_000, (0.6, 0.2, 0.2), output="log-normal 1", spread=(1.0, 1.0, 3.0)), "7 of 20"),
+    Cell("9", Unrelated(6_000, (0.6, 0.38, 0.02), output="log-normal 1", spread=(1.0, 1.0, 9.0)), "14 of 20"),
+    Cell("9", Unrelated(6_000, (0.6, 0.2, 0.2), output="exponential", spread=(1.0, 1.0, 3.0)), "6 of 20"),
+    Cell("9", Unrelated(3_000, (0.125,) * 8, output="exponential", spread=(1.0, 9.0)), "2 of 20"),
+    Cell("9", Unrelated(3_000, (0.6, 0.2, 0.2), output="log-normal 1", spread=(1.0, 1.0, 3.0), strata=20), "2 of 20"),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 12, output="amounts 0.02"), "26 of 240"),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 30, output="amounts 0.02")),
     Cell("6", Unrelated(2_000, (0.99, 0.01), WHOLE, 30, output="poisson 0.01")),

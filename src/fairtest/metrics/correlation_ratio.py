@@ -118,19 +118,26 @@ def _groups(batch: Batch) -> Groups:
     return Groups(s.sums[..., 0], s.means, *(s.central(p) for p in (2, 3, 4)))
 
 
+def _known_shape(batch: Batch) -> FloatArray:
+    """Return what is known of the shape of the numbers from the whole batch; parts of it use the same."""
+    if "shape" not in batch.memo:
+        batch.memo["shape"] = (oneway.known_shape(_groups(batch)),)
+    return batch.memo["shape"][0]
+
+
 def _test(batch: Batch) -> FloatArray:
-    return oneway.eta_p(_groups(batch))
+    return oneway.eta_p(_groups(batch), _known_shape(batch))
 
 
 def _bounds(batch: Batch, alpha: Alpha) -> Bounds:
-    return oneway.eta_interval(_groups(batch), alpha)
+    return oneway.eta_interval(_groups(batch), alpha, _known_shape(batch))
 
 
 def _draws(batch: Batch, p: FloatArray, level: float) -> Draws:
     """Permute within strata what is not far from any level, unless what decides is how groups lie over all strata."""
     with np.errstate(invalid="ignore"):
         wanted = (batch.size <= MOST_PERMUTED) & (p <= FAR) & (p >= SURE * level)
-        wanted &= HOPE * oneway.sparse_p(_groups(batch)) <= p
+        wanted &= HOPE * oneway.any_spread_p(_groups(batch), _known_shape(batch)) <= p
 
     def samplers(places: Sequence[int]) -> Iterator[Sampler]:
         for _, people in batch.each(places):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,13 @@ class Layout:
         deviation = np.where(used, mean - (n * mean).sum(axis=2, keepdims=True) / size, 0.0)
         return cls(n, deviation, s2, s3, s4)
 
-    def take(self, at: FloatArray | IntArray) -> Layout:
+    def take(self, at: FloatArray | IntArray | BoolArray) -> Layout:
         """Return some of the contexts."""
-        return Layout(self.n[at], self.deviation[at], self.s2[at], self.s3[at], self.s4[at])
+        return Layout(*(values[at] for values in self._fields))
+
+    @property
+    def _fields(self) -> tuple[FloatArray, ...]:
+        return self.n, self.deviation, self.s2, self.s3, self.s4
 
     @property
     def between(self) -> FloatArray:
@@ -76,3 +80,52 @@ class Layout:
     def total(self) -> FloatArray:
         """All variation of each stratum."""
         return np.asarray(self.between + self.s2.sum(axis=2))
+
+    def over_strata(self) -> Layout:
+        """Return the groups in one stratum, of numbers less the mean of their stratum."""
+        return Layout(*(values[:, None] for values in _join(self._fields, axis=1)))
+
+    def merge(self, merged: BoolArray) -> Layout:
+        """Return the groups ``[context, group]`` that are marked as one, after all others."""
+        at = merged[:, None, :]
+        apart = (np.where(at, 0.0, values) for values in self._fields)
+        joined = _join(tuple(np.where(at, values, 0.0) for values in self._fields), axis=2)
+        n, *rest = (np.concatenate((a, b[..., None]), axis=2) for a, b in zip(apart, joined, strict=True))
+        used = (n > 0).sum(axis=2, keepdims=True) > 1
+        return Layout(*(np.where(used, values, 0.0) for values in (n, *rest)))
+
+
+def _join(fields: tuple[FloatArray, ...], axis: int) -> tuple[FloatArray, ...]:
+    """Return people, mean and central sums of everybody along an axis, from those of its parts."""
+    n, deviation, s2, s3, s4 = fields
+    size = n.sum(axis=axis)
+    mean = (n * deviation).sum(axis=axis) / np.maximum(size, 1.0)
+    b = np.where(n > 0, deviation - np.expand_dims(mean, axis), 0.0)
+    second = s2 + n * b**2
+    third = s3 + 3 * b * s2 + n * b**3
+    fourth = s4 + 4 * b * s3 + 6 * b**2 * s2 + n * b**4
+    return size, mean, second.sum(axis=axis), third.sum(axis=axis), fourth.sum(axis=axis)
+
+
+def merge_small_groups(layout: Layout, least: int) -> Layout:
+    """Put the smallest groups together until they have ``least`` people, but never the largest.
+
+    If all groups have the same mean, so do some of them together; and unlike two or three people, those together show
+    how far their numbers spread. Groups of the same size are treated alike, so that nothing hangs on their order.
+
+    Examples
+    --------
+    >>> n = np.array([[[60.0, 3.0, 4.0, 30.0]], [[60.0, 20.0, 20.0, 30.0]], [[60.0, 2.0, 0.0, 0.0]]])
+    >>> merge_small_groups(Layout(n, *[np.zeros_like(n)] * 4), 10).n.sum(axis=1).astype(int)
+    array([[60,  0,  0,  0, 37],
+           [60, 20, 20, 30,  0],
+           [60,  2,  0,  0,  0]])
+    """
+    people = layout.n.sum(axis=1)
+    order = np.sort(people, axis=1)
+    before = np.concatenate((np.zeros((len(order), 1)), np.cumsum(order, axis=1)), axis=1)
+    smaller = (people[:, :, None] > people[:, None, :]).sum(axis=2)
+    small = (people > 0) & (np.take_along_axis(before, smaller, axis=1) < least) & (people < order[:, -1:])
+    some = (people > 0) & (people < least)
+    merged = small & (small.sum(axis=1, keepdims=True) > 1) & some.any(axis=1, keepdims=True)
+    return layout.merge(merged) if merged.any() else layout

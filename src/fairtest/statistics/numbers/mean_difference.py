@@ -146,6 +146,19 @@ def mean_difference_p(groups: TwoGroups, known: FloatArray | None = None) -> Flo
     return scatter(clip_p(np.asarray(2 * special.ndtr(deviate))), defined)
 
 
+def welch_deviates(groups: TwoGroups, known: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return the normal deviates of Welch's test, and of the same reduced by what skewness may have done.
+
+    Both are 0 where the difference is not defined.
+    """
+    fit, defined = _fit(groups, known)
+    at, zero = np.arange(len(fit.gap)), np.zeros(len(fit.gap))
+    found = np.zeros((2, len(defined)))
+    found[0, defined] = -_student_deviate(*fit.welch_t(zero, at, 1.0))
+    found[1, defined] = -_student_deviate(*fit.welch_t(zero, at, fit.stretch(zero, at)))
+    return found[0], found[1]
+
+
 def mean_difference_interval(groups: TwoGroups, alpha: Alpha, known: FloatArray | None = None) -> Bounds:
     """Return the interval of the difference at confidence 1 − ``alpha``: what the test does not reject.
 
@@ -310,14 +323,21 @@ class _Fit:
 
     def deviate(self, gap: FloatArray, rows: IntArray) -> FloatArray:
         """Return the normal deviate of half the p-value of "the difference is ``gap``", 0 or below."""
+        welch = _student_deviate(*self.welch_t(gap, rows, self.stretch(gap, rows)))
+        found = np.maximum(welch, self._score(gap, rows))
+        return np.minimum(np.maximum(found, self._floor[rows]), 0.0)
+
+    def stretch(self, gap: FloatArray, rows: IntArray) -> FloatArray:
+        """Return by how much t may be too large."""
+        low, high = (v[rows] for v in self._stretch)
+        return np.where(self.gap[rows] < gap, low, high)
+
+    def welch_t(self, gap: FloatArray, rows: IntArray, stretch: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+        """Return Welch's t divided by ``stretch``, and its degrees of freedom."""
         error, df = (v[rows] for v in self._welch)
         distance = self.gap[rows] - gap
-        low, high = (v[rows] for v in self._stretch)
-        stretch = np.where(distance < 0, low, high)
         with np.errstate(invalid="ignore", divide="ignore"):
-            t = np.where(distance == 0, 0.0, np.abs(distance) / (error * stretch))
-        found = np.maximum(_student_deviate(t, df), self._score(gap, rows))
-        return np.minimum(np.maximum(found, self._floor[rows]), 0.0)
+            return np.where(distance == 0, 0.0, np.abs(distance) / (error * stretch)), df
 
     def _null(self, gap: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return variance and third moment of the difference less ``gap`` under permutation, and its estimate."""

@@ -1,6 +1,6 @@
 r"""The correlation ratio η² of a numeric output between groups: its test and its interval.
 
-η² = SSB/SST, the share of the output's variation that lies between the groups. Three things can be wrong with the usual
+η² = SSB/SST, the share of the output's variation that lies between the groups. Four things can be wrong with the usual
 F test, and the p-value is the largest of those that each know of one:
 
 - Groups may differ in their variances: with a small group of larger spread F rejects up to eight times too often. Brown
@@ -8,11 +8,13 @@ F test, and the p-value is the largest of those that each know of one:
 - A group may have few people, or few whose output is not the usual one. F* then sees variances that are too small,
   since it hardly looks at the largest group. The permutation distribution
   (:mod:`~fairtest.statistics.numbers.oneway_null`) holds whatever the numbers are.
-
 - In strata of a few people neither sees the spread of a group. What a group's people show together, over all strata
   (:mod:`~fairtest.statistics.numbers.oneway_contrasts`), needs no spread.
+- A group of larger spread may have missed the tail of skewed numbers. What the others have seen of it reduces F* and
+  that (:mod:`~fairtest.statistics.numbers.oneway_skewness`).
 
-Weak where the first two come together: a small group with a larger spread and a very skewed output. Prefer ranks there.
+Nothing is known of the spread of two or three people: for the test, but not for η², the smallest groups are put
+together until they have ten people.
 
 Given explanatory strata, both sums of squares are taken about the means of the strata and added up; the
 terms of the formulas are summed over the strata too.
@@ -39,9 +41,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from fairtest.statistics.numbers import oneway_skewness
 from fairtest.statistics.numbers.fisher_z import t_quantile
-from fairtest.statistics.numbers.groups import Groups, Layout
-from fairtest.statistics.numbers.oneway_contrasts import contrast_p
+from fairtest.statistics.numbers.groups import Groups, Layout, merge_small_groups
+from fairtest.statistics.numbers.oneway_contrasts import contrast_chi_square
 from fairtest.statistics.numbers.oneway_null import permutation_p
 from fairtest.statistics.numerics.rules import P_FLOOR, Alpha, Bounds, clip_p, per_context, scatter
 from fairtest.statistics.tables.noncentral import noncentrality_high, noncentrality_low
@@ -66,10 +69,20 @@ def eta_squared(groups: Groups) -> FloatArray:
     return scatter(oneway.eta, defined)
 
 
-def eta_p(groups: Groups) -> FloatArray:
-    """Return the p-value of η²: the larger of Brown and Forsythe's and that of the permutation distribution.
+def known_shape(groups: Groups) -> FloatArray:
+    """Return the skewness that each context must reckon with because the largest one has seen it."""
+    return oneway_skewness.known_shape(_test_layout(groups))
 
-    In strata of a few people, no smaller than what groups show over all strata. NaN where no group has two people.
+
+def eta_p(groups: Groups, known: FloatArray | None = None) -> FloatArray:
+    """Return the p-value of η²: the largest of Brown and Forsythe's and those that know what it does not.
+
+    NaN where no group has two people.
+
+    Parameters
+    ----------
+    known
+        The skewness of each context that others have seen (:func:`known_shape`); default: none.
 
     Examples
     --------
@@ -79,14 +92,14 @@ def eta_p(groups: Groups) -> FloatArray:
     >>> print(brown_forsythe_p(one), eta_p(one).round(4))
     [1.e-300] [0.0093]
     """
-    oneway, defined = _OneWay.from_groups(groups)
+    oneway, defined = _OneWay.from_groups(groups, known)
     return scatter(clip_p(np.where(oneway.testable, oneway.p, np.nan)), defined)
 
 
-def sparse_p(groups: Groups) -> FloatArray:
-    """Return the p-value of what groups show over all strata; 0 where strata are large enough not to ask for it."""
-    layout = Layout.from_groups(groups)
-    return contrast_p(layout)
+def any_spread_p(groups: Groups, known: FloatArray | None = None) -> FloatArray:
+    """Return the p-value of what groups show whatever their spreads: the part that no permutation could improve on."""
+    oneway, defined = _OneWay.from_groups(groups, known)
+    return scatter(oneway.any_spread_p, defined)
 
 
 def brown_forsythe_p(groups: Groups) -> FloatArray:
@@ -102,18 +115,18 @@ def brown_forsythe_p(groups: Groups) -> FloatArray:
     return scatter(clip_p(np.where(oneway.testable, oneway.unequal_p, np.nan)), defined)
 
 
-def eta_interval(groups: Groups, alpha: Alpha) -> Bounds:
+def eta_interval(groups: Groups, alpha: Alpha, known: FloatArray | None = None) -> Bounds:
     r"""Return the interval of η² at confidence 1 − ``alpha``.
 
     SSB/g with g = D/ν₁ is treated as noncentral χ² with ν₁ degrees of freedom, and inverted with the
     half-width :math:`t_{ν_2}\sqrt{κ}`, where κ ≥ 1 compares the large-sample variance of η² (which needs
-    the third and fourth moments) with that of a noncentral χ². Where the permutation distribution gives the larger
-    p-value, g is larger by as much as makes the same χ² agree with it. Where all variation lies between the groups
+    the third and fourth moments) with that of a noncentral χ². Where another p-value is the larger one, g is larger by
+    as much as makes the same χ² agree with it. Where all variation lies between the groups
     and that is beyond chance the interval is (1, 1). The upper bound is never below the estimate.
 
     Apply :func:`~fairtest.statistics.numerics.rules.widen_to_zero` with the p-value that is reported.
     """
-    oneway, defined = _OneWay.from_groups(groups)
+    oneway, defined = _OneWay.from_groups(groups, known)
     used = oneway.testable & (oneway.noise > 0)
     unit = oneway.unit[used]
     between, total = oneway.between[used], oneway.total[used]
@@ -129,7 +142,17 @@ def eta_interval(groups: Groups, alpha: Alpha) -> Bounds:
 
 @dataclass(frozen=True)
 class _OneWay:
-    """The analysis of variance of contexts in which η² is defined."""
+    """The analysis of variance of contexts in which η² is defined.
+
+    Attributes
+    ----------
+    unequal_p
+        The p-value of F*, of all groups.
+    any_spread_p
+        The larger one of F* and of what groups show over their strata, less what skewness may have done to them.
+    permuted_p
+        That of the permutation distribution. These two are of groups of which the smallest are put together.
+    """
 
     between: FloatArray
     total: FloatArray
@@ -137,8 +160,9 @@ class _OneWay:
     df1: FloatArray
     df2: FloatArray
     spread: FloatArray
+    unequal_p: FloatArray
+    any_spread_p: FloatArray
     permuted_p: FloatArray
-    contrast_p: FloatArray
     testable: BoolArray
 
     @property
@@ -147,16 +171,9 @@ class _OneWay:
         return self.between / self.total
 
     @property
-    def unequal_p(self) -> FloatArray:
-        """The p-value of F*."""
-        noisy = self.noise > 0
-        f = self.between / np.where(noisy, self.noise, 1.0)
-        return np.where(noisy, special.fdtrc(self.df1, self.df2, f), 0.0)
-
-    @property
     def p(self) -> FloatArray:
-        """The largest of all p-values."""
-        return np.maximum(np.maximum(self.unequal_p, self.permuted_p), self.contrast_p)
+        """The larger one."""
+        return np.maximum(self.any_spread_p, self.permuted_p)
 
     @property
     def unit(self) -> FloatArray:
@@ -165,24 +182,44 @@ class _OneWay:
         return np.asarray(self.noise / self.df1 * own / used)
 
     @classmethod
-    def from_groups(cls, groups: Groups) -> tuple[_OneWay, BoolArray]:
+    def from_groups(cls, groups: Groups, known: FloatArray | None = None) -> tuple[_OneWay, BoolArray]:
         """Return the analysis where it is defined, and which of the given contexts those are."""
         layout = Layout.from_groups(groups)
         defined = np.asarray((layout.n > 0).any(axis=(1, 2)) & (layout.total.sum(axis=1) > 0))
         layout = layout.take(defined)
+        known = np.zeros(len(layout.n)) if known is None else known[defined]
         between, total = layout.between.sum(axis=1), layout.total.sum(axis=1)
         noise, df1, df2 = _brown_forsythe(layout.n, layout.s2)
+        tested = merge_small_groups(layout, TINY_GROUP)
+        p = _f_star_p(between, noise, df1, df2), _any_spread_p(tested, known), permutation_p(tested)
         testable = np.asarray((layout.n > 1).any(axis=(1, 2)))
-        p = permutation_p(layout), contrast_p(layout)
         return cls(between, total, noise, df1, df2, _spread(layout), *p, testable), defined
 
 
-def _brown_forsythe(n: FloatArray, s2: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _test_layout(groups: Groups) -> Layout:
+    return merge_small_groups(Layout.from_groups(groups), TINY_GROUP)
+
+
+def _f_star_p(between: FloatArray, noise: FloatArray, df1: FloatArray, df2: FloatArray) -> FloatArray:
+    noisy = noise > 0
+    f = between / np.where(noisy, noise, 1.0)
+    return np.where(noisy, special.fdtrc(df1, df2, f), 0.0)
+
+
+def _any_spread_p(layout: Layout, known: FloatArray) -> FloatArray:
+    """Return the p-value of F* or of what groups show over strata, as χ² and less what skewness may have done."""
+    f = _f_star_p(layout.between.sum(axis=1), *_brown_forsythe(layout.n, layout.s2, lend=False))
+    df = np.maximum((layout.n.sum(axis=1) > 0).sum(axis=1) - 1, 1)
+    chi_square = np.minimum(special.chdtri(df, np.clip(f, P_FLOOR, 1.0)), contrast_chi_square(layout))
+    return np.asarray(special.chdtrc(df, chi_square * oneway_skewness.skewness_share(layout, known)))
+
+
+def _brown_forsythe(n: FloatArray, s2: FloatArray, *, lend: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return D and the degrees of freedom ν₁ and ν₂ (1 where there is no variance within groups)."""
     degrees = np.maximum(n - 1, 0.0)
     pooled_degrees = np.maximum(degrees.sum(axis=(1, 2), keepdims=True), 1.0)
     pooled = s2.sum(axis=(1, 2), keepdims=True) / pooled_degrees
-    lent, lender = _lend(n, s2)
+    lent, lender = _lend(n, s2) if lend else (0.0, 0.0)
     alone = (degrees + lent == 0) & (n > 0)
     v = np.where(alone, pooled, (s2 + lent * lender) / np.maximum(degrees + lent, 1.0))
     degrees = np.where(alone, pooled_degrees, np.maximum(degrees + lent, 1.0))
