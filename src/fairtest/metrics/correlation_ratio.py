@@ -52,7 +52,7 @@ UNEQUAL = 3.0
 """How many times larger than elsewhere a variance must be to be called larger."""
 
 SKEWED = "The numbers are skewed or have long tails: the interval of η² may be too narrow. Ranks (RANK) are safer."
-UNEVEN = "A small group may vary more than the others here: the p-value and the interval may be too optimistic."
+UNEVEN = "A small group may vary more than the others here: the interval of η² may be too narrow."
 
 
 def correlation_ratio(summary: GroupMoments) -> FloatArray:
