@@ -146,6 +146,7 @@ def _columns(target: Target, rows: Rows) -> tuple[FloatArray, FloatArray]:
 
 def _indicators(codes: NDArray[np.generic]) -> FloatArray:
     """Return an indicator for each code that occurs, one for two codes."""
-    present, place = np.unique(codes, return_inverse=True)
-    columns: FloatArray = (place[:, None] == np.arange(len(present))).astype(float)
-    return columns[:, 1:] if len(present) == 2 else columns
+    whole = codes.astype(np.intp)
+    present = np.flatnonzero(np.bincount(whole))
+    columns: FloatArray = (whole[:, None] == present[1 if len(present) == 2 else 0 :]).astype(float)
+    return columns

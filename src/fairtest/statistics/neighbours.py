@@ -75,7 +75,7 @@ class Neighbours:
     def __len__(self) -> int:
         return len(self.block)
 
-    def take(self, at: BoolArray) -> Neighbours:
+    def take(self, at: BoolArray | IntArray) -> Neighbours:
         """Return some of the people."""
         some: dict[str, Any] = {name: v[at] for name, v in vars(self).items() if isinstance(v, np.ndarray)}
         return replace(self, **some)
@@ -121,6 +121,7 @@ def neighbour_p(people: Neighbours) -> float:
     d = people.numbers.shape[1]
     rows_each = 1.0 if people.person is None else len(people) / max(len(np.unique(people.person)), 1)
     size = rows_each * max(FEWEST, GROWTH * np.sqrt(len(people) / rows_each))
+    people = people.take(np.lexsort((people.numbers[:, 0], people.block)))
     people = people.take(~at_ends(people.block, people.numbers, END * size))
     if not len(people):
         return 1.0
@@ -213,7 +214,7 @@ def at_ends(block: IntArray, numbers: IntArray, people: float) -> BoolArray:
 
 def _places(group: IntArray, number: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return people in order of group and number, their groups, and the first and last place of those equal to each."""
-    order = np.lexsort((number, group))
+    order = _order(group, number)
     ordered = group[order]
     new = _changes(ordered, number[order])
     starts = np.flatnonzero(new)
@@ -222,6 +223,14 @@ def _places(group: IntArray, number: IntArray) -> tuple[IntArray, IntArray, IntA
     before = (np.cumsum(people) - people)[ordered]
     ends = np.append(starts[1:], len(order)) - 1
     return order, ordered, starts[run] - before, ends[run] - before
+
+
+def _order(group: IntArray, number: IntArray) -> IntArray:
+    """Return the order by group and number; people who are in it already, as most are, need no sorting."""
+    step = group[1:] - group[:-1]
+    if np.all((step > 0) | ((step == 0) & (number[1:] >= number[:-1]))):
+        return np.arange(len(group))
+    return np.lexsort((number, group))
 
 
 def _changes(*columns: FloatArray | IntArray) -> BoolArray:
