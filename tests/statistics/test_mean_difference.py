@@ -63,11 +63,20 @@ def test_sleep_of_student():
     assert (low[0], high[0]) == pytest.approx((-3.3654832, 0.2054832), abs=1e-6)
 
 
-def test_one_person_among_107_shows_no_more_than_one_in_107():
-    groups = two_groups(([1.0], np.zeros(106)))
-    assert mean_difference_p(groups)[0] == pytest.approx(1 / 107)
+def test_two_people_among_107_show_no_more_than_the_ways_to_choose_two():
+    groups = two_groups(([1.0, 1.0], np.zeros(105)))
+    assert 1 / comb(107, 2) <= mean_difference_p(groups)[0] <= 10 / comb(107, 2)
     low, high = mean_difference_interval(groups, 0.05)
     assert 0 < low[0] < 0.5 < high[0]
+
+
+@pytest.mark.parametrize("others", [np.zeros(106), np.random.default_rng(0).normal(size=106)])
+def test_one_person_shows_nothing(others):
+    """Whoever has one person of a kind does not know how far such people's numbers spread."""
+    groups = two_groups(([9.0], others))
+    assert mean_difference_p(groups)[0] == pytest.approx(1.0)
+    low, high = mean_difference_interval(groups, 0.05)
+    assert low[0] <= 0 < 9 <= high[0]
 
 
 @pytest.mark.parametrize(("n1", "n0"), [(1, 30), (2, 40), (3, 3), (5, 60)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from math import comb
 
 import numpy as np
 import pytest
@@ -79,11 +80,16 @@ class TestAgreement:
 
     def test_nothing_is_clearer_than_the_ways_to_make_the_groups(self):
         y = np.zeros((1, 107))
-        y[0, -1] = 10.0
-        one = groups_of(y, sizes_to_codes([106, 1]), 2)
-        assert smallest_p(Layout.from_groups(one)) == pytest.approx(1 / 107)
-        assert eta_p(one) == pytest.approx(1 / 107)
-        assert brown_forsythe_p(one) < 1e-100
+        y[0, -2:] = 10.0
+        two = groups_of(y, sizes_to_codes([105, 2]), 2)
+        assert smallest_p(Layout.from_groups(two)) == pytest.approx(1 / comb(107, 2))
+        assert eta_p(two) == pytest.approx(1 / comb(107, 2))
+        assert brown_forsythe_p(two) < 1e-100
+
+    def test_one_person_shows_nothing(self):
+        y = np.random.default_rng(1).normal(size=(1, 107))
+        y[0, -1] = 100.0
+        assert eta_p(groups_of(y, sizes_to_codes([106, 1]), 2)) == pytest.approx(1.0)
 
 
 SHARES = {

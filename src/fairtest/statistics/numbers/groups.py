@@ -108,10 +108,11 @@ def _join(fields: tuple[FloatArray, ...], axis: int) -> tuple[FloatArray, ...]:
 
 
 def merge_small_groups(layout: Layout, least: int) -> Layout:
-    """Put the smallest groups together until they have ``least`` people, but never the largest.
+    """Put groups of fewer than ``least`` people together, with the next larger ones until they have that many.
 
-    If all groups have the same mean, so do some of them together; and unlike two or three people, those together show
-    how far their numbers spread. Groups of the same size are treated alike, so that nothing hangs on their order.
+    Never the largest group. If all groups have the same mean, so do some of them together; and unlike two or three
+    people, those together show how far their numbers spread. Groups of the same size are treated alike, so that nothing
+    hangs on their order.
 
     Examples
     --------
@@ -125,7 +126,8 @@ def merge_small_groups(layout: Layout, least: int) -> Layout:
     order = np.sort(people, axis=1)
     before = np.concatenate((np.zeros((len(order), 1)), np.cumsum(order, axis=1)), axis=1)
     smaller = (people[:, :, None] > people[:, None, :]).sum(axis=2)
-    small = (people > 0) & (np.take_along_axis(before, smaller, axis=1) < least) & (people < order[:, -1:])
-    some = (people > 0) & (people < least)
-    merged = small & (small.sum(axis=1, keepdims=True) > 1) & some.any(axis=1, keepdims=True)
+    together = np.take_along_axis(before, smaller, axis=1)  # the people of all smaller groups
+    tiny = (people > 0) & (people < least)
+    small = (tiny | (together < least)) & (people > 0) & (people < order[:, -1:])
+    merged = small & tiny.any(axis=1, keepdims=True) & (small.sum(axis=1, keepdims=True) > 1)
     return layout.merge(merged) if merged.any() else layout

@@ -19,7 +19,8 @@ three:
    that a rare group may have had no person with a rare output.
 
 No p-value is smaller than the share of one assignment of people to groups among all, and where everybody of a group
-has the same number, none smaller than the chance that the shape of the other group gives that. The interval holds all
+has the same number, none smaller than the chance that the shape of the other group gives that. A group of one person
+shows nothing: how far the numbers of such people spread, nobody knows. The interval holds all
 differences that the test does not reject.
 
 Two means cannot be compared without assumptions, however many people there are (Bahadur and Savage 1956): here that
@@ -310,6 +311,7 @@ class _Fit:
         n0, n1 = self.n[..., 0], self.n[..., 1]
         ways = special.gammaln(n0 + n1 + 1) - special.gammaln(n0 + 1) - special.gammaln(n1 + 1)
         least = -ways.sum(axis=1)
+        least = np.where((self.n.sum(axis=1) == 1).any(axis=1), 0.0, least)  # nobody knows one person's spread
         constant = self.s2.sum(axis=1) <= 0
         seen, people = self._skewness
         for group in (0, 1):

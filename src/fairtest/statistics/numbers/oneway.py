@@ -13,8 +13,8 @@ F test, and the p-value is the largest of those that each know of one:
 - A group of larger spread may have missed the tail of skewed numbers. What the others have seen of it reduces F* and
   that (:mod:`~fairtest.statistics.numbers.oneway_skewness`).
 
-Nothing is known of the spread of two or three people: for the test, but not for η², the smallest groups are put
-together until they have ten people.
+Nothing is known of the spread of two or three people: for the test, but not for η², groups of fewer than ten people are
+put together. A person who is alone even so shows nothing.
 
 Given explanatory strata, both sums of squares are taken about the means of the strata and added up; the
 terms of the formulas are summed over the strata too.
@@ -86,11 +86,14 @@ def eta_p(groups: Groups, known: FloatArray | None = None) -> FloatArray:
 
     Examples
     --------
-    One person among 107 is the only one who has 10: F* finds that beyond doubt, but it may be anybody.
+    Two people among 107 are the only ones who have 10: F* finds that beyond doubt, but it may be any two. Of one person
+    alone nothing can be said, since nobody knows how far the numbers of such people spread.
 
-    >>> one = Groups(*(np.array([v]) for v in ([106, 1], [0.0, 10.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])))
-    >>> print(brown_forsythe_p(one), eta_p(one).round(4))
-    [1.e-300] [0.0093]
+    >>> for few in (2, 1):
+    ...     some = Groups(*(np.array([v]) for v in ([107 - few, few], [0.0, 10.0], *[[0.0, 0.0]] * 3)))
+    ...     print(brown_forsythe_p(some), eta_p(some).round(4))
+    [1.e-300] [0.0002]
+    [1.e-300] [1.]
     """
     oneway, defined = _OneWay.from_groups(groups, known)
     return scatter(clip_p(np.where(oneway.testable, oneway.p, np.nan)), defined)
@@ -209,9 +212,11 @@ def _f_star_p(between: FloatArray, noise: FloatArray, df1: FloatArray, df2: Floa
 def _any_spread_p(layout: Layout, known: FloatArray) -> FloatArray:
     """Return the p-value of F* or of what groups show over strata, as χ² and less what skewness may have done."""
     f = _f_star_p(layout.between.sum(axis=1), *_brown_forsythe(layout.n, layout.s2, lend=False))
-    df = np.maximum((layout.n.sum(axis=1) > 0).sum(axis=1) - 1, 1)
+    people = layout.n.sum(axis=1)
+    df = np.maximum((people > 0).sum(axis=1) - 1, 1)
     chi_square = np.minimum(special.chdtri(df, np.clip(f, P_FLOOR, 1.0)), contrast_chi_square(layout))
-    return np.asarray(special.chdtrc(df, chi_square * oneway_skewness.skewness_share(layout, known)))
+    p = special.chdtrc(df, chi_square * oneway_skewness.skewness_share(layout, known))
+    return np.where((people == 1).any(axis=1), 1.0, p)
 
 
 def _brown_forsythe(n: FloatArray, s2: FloatArray, *, lend: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:
