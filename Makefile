@@ -85,8 +85,8 @@ discovery: $(VENV)/.installed-dev ## planted labels, and labels that are noise; 
 adversary: $(VENV)/.installed-dev ## look for null designs with too many findings: make adversary MINUTES=30; writes docs/adversary.md
 	$(BIN)/python -m calibration.adversary --minutes $(or $(MINUTES),30)
 
-holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again
-	$(BIN)/python -m calibration.holds --runs 200 --jobs 2
+holds: $(VENV)/.installed-dev ## the designs in which tests once broke, again; writes docs/holds.md
+	$(BIN)/python -m calibration.holds --runs 200 --jobs 2 --page docs/holds.md $(if $(COUNTS),--counts $(COUNTS))
 
 stories: $(VENV)/.installed-dev ## do reports name just the contexts that were planted? then the same with rare groups and outputs
 	$(BIN)/python -m calibration.stories --seeds 30 --first 1000 --jobs 2 $(if $(RESULTS),--results $(RESULTS))

@@ -3,7 +3,8 @@
 A hostile search found designs, outside the grid of the calibration, in which whole runs reported something false far
 more often than in 5 % of data sets. Each row is one cause, with the settings in which it was found and two more. Prints
 how many runs had a finding, with the limits of that share; exits with 1 where a lower limit (95 %, Bonferroni over the
-cells) is above 5 %, or that of all cells together. With ``--counts FILE`` a run that was cut short goes on.
+cells) is above 5 %, or that of all cells together. With ``--counts FILE`` a run that was cut short goes on; with
+``--page FILE`` what has been run so far becomes a page.
 """
 
 from __future__ import annotations
@@ -174,6 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped; what was run counts.")
     print(_table(chosen, counts))
+    if options.page:
+        options.page.write_text(_page(chosen, counts), encoding="utf-8")
     broken = [c for c in counts if limits(c.found, c.runs, LEVEL / len(chosen))[0] > LEVEL]
     together = Count(sum(c.runs for c in counts), sum(c.found for c in counts))
     all_together = limits(together.found, together.runs, LEVEL)[0] > LEVEL
@@ -188,6 +191,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", choices=tuple(ROWS), help="one row")
     parser.add_argument("--seed", type=int, default=0, help="where randomness starts")
     parser.add_argument("--counts", type=Path, help="where counts are kept after each run, to go on from")
+    parser.add_argument("--page", type=Path, help="where to write a page of what was run")
     return parser.parse_args(arguments)
 
 
@@ -236,6 +240,34 @@ def _table(cells: Sequence[Cell], counts: Sequence[Count]) -> str:
         lines.append(f"  {_line(count.found, count.runs, len(cells))}   {seconds}   {cell.world.words()}{before}")
     found, runs = sum(c.found for c in counts), sum(c.runs for c in counts)
     return "\n".join([*lines, "All", f"  {_line(found, runs, 1)}"])
+
+
+def _page(cells: Sequence[Cell], counts: Sequence[Count]) -> str:
+    """Return the page in Markdown: a table for each row."""
+    ran = [(cell, count) for cell, count in zip(cells, counts, strict=True) if count.runs]
+    found, runs = sum(count.found for _, count in ran), sum(count.runs for _, count in ran)
+    worst = max((limits(count.found, count.runs, LEVEL / len(ran))[0] for _, count in ran), default=0.0)
+    lines = [
+        "# Where tests once broke",
+        "",
+        "Written by `python -m calibration.holds` (`make holds`); do not edit. Worlds in which nothing is unfair, "
+        "audited as a whole through the public interface, and how many runs had a finding all the same: before, when a "
+        "design was found, and now. At most 5 % may. A lower limit is at 95 %, Bonferroni over the designs.",
+        "",
+        f"All of them: {found:,} of {runs:,} runs with a finding ({found / max(runs, 1):.1%}); the largest lower limit "
+        f"is {worst:.1%}.",
+    ]
+    for row, title in ROWS.items():
+        some = [(cell, count) for cell, count in ran if cell.row == row]
+        if not some:
+            continue
+        lines += ["", f"## {row}. {title[0].upper()}{title[1:]}", "", "| design | before | now | lower limit |"]
+        lines.append("| --- | --- | --- | --- |")
+        for cell, count in some:
+            low = limits(count.found, count.runs, LEVEL / len(ran))[0]
+            now = f"{count.found} of {count.runs}"
+            lines.append(f"| {cell.world.words()} | {cell.before} | {now} | {low:.1%} |")
+    return "\n".join(lines) + "\n"
 
 
 def _line(found: int, runs: int, cells: int) -> str:

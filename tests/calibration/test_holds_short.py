@@ -70,6 +70,16 @@ def test_what_reports_too_often_fails(suite, capsys, monkeypatch):
     assert "3 of 3 cells report too often, and all together" in capsys.readouterr().out
 
 
+def test_the_page_has_every_design_that_was_run(suite, monkeypatch, tmp_path):
+    monkeypatch.setattr(suite.holds.Cell, "run", lambda cell, seed, repeat: repeat == 0)
+    suite.holds.main(["--runs", "2", "--only", "6", "--page", str(tmp_path / "page.md")])
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "3 of 6 runs" in page
+    assert page.count("| 1 of 2 |") == 3
+    assert "## 6. Nobody is split off" in page
+    assert "## 5." not in page
+
+
 def test_groups_have_equal_means_whatever_their_spread(suite):
     for law in ("log-normal 1", "amounts 0.2", "exponential", "normal"):
         world = suite.unrelated.Unrelated(200_000, (0.5, 0.5), output=law, spread=(1.0, 2.0))

@@ -311,7 +311,7 @@ class _Fit:
         n0, n1 = self.n[..., 0], self.n[..., 1]
         ways = special.gammaln(n0 + n1 + 1) - special.gammaln(n0 + 1) - special.gammaln(n1 + 1)
         least = -ways.sum(axis=1)
-        least = np.where((self.n.sum(axis=1) == 1).any(axis=1), 0.0, least)  # nobody knows one person's spread
+        least = np.where((self.n.sum(axis=1) < 2).any(axis=1), 0.0, least)  # nobody knows one person's spread
         constant = self.s2.sum(axis=1) <= 0
         seen, people = self._skewness
         for group in (0, 1):

@@ -216,7 +216,7 @@ def _any_spread_p(layout: Layout, known: FloatArray) -> FloatArray:
     df = np.maximum((people > 0).sum(axis=1) - 1, 1)
     chi_square = np.minimum(special.chdtri(df, np.clip(f, P_FLOOR, 1.0)), contrast_chi_square(layout))
     p = special.chdtrc(df, chi_square * oneway_skewness.skewness_share(layout, known))
-    return np.where((people == 1).any(axis=1), 1.0, p)
+    return np.where(((people > 0) & (people < 2)).any(axis=1), 1.0, p)
 
 
 def _brown_forsythe(n: FloatArray, s2: FloatArray, *, lend: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:
