@@ -46,6 +46,7 @@ ROWS = {
     "7": "a numeric explanatory attribute that explains everything",
     "8": "many small groups of unequal spread",
     "9": "several groups of equal means and unequal spread, skewed numbers",
+    "10": "a number whose spread grows with the protected one",
 }
 PAPER = (("preset", "paper"),)
 WHOLE = (("split", False),)
@@ -125,6 +126,11 @@ CELLS: tuple[Cell, ...] = (
     Cell("9", Unrelated(6_000, (0.6, 0.2, 0.2), output="exponential", spread=(1.0, 1.0, 3.0)), "6 of 20"),
     Cell("9", Unrelated(3_000, (0.125,) * 8, output="exponential", spread=(1.0, 9.0)), "2 of 20"),
     Cell("9", Unrelated(3_000, (0.6, 0.2, 0.2), output="log-normal 1", spread=(1.0, 1.0, 3.0), strata=20), "2 of 20"),
+    Cell("10", Unrelated(2_000, (), output="exponential", fan="exponential"), "5 of 24"),
+    Cell("10", Unrelated(2_000, (), output="log-normal 1", fan="exponential"), "8 of 24"),
+    Cell("10", Unrelated(2_000, (), output="log-normal 1", fan="log-normal 1"), "4 of 24"),
+    Cell("10", Unrelated(10_000, (), output="log-normal 1", fan="exponential")),
+    Cell("10", Unrelated(2_000, (), output="exponential", fan="exponential", strata=20)),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 12, output="amounts 0.02"), "26 of 240"),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 30, output="amounts 0.02")),
     Cell("6", Unrelated(2_000, (0.99, 0.01), WHOLE, 30, output="poisson 0.01")),

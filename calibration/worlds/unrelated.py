@@ -37,6 +37,7 @@ OUTPUTS = (
 )
 SPREADS: tuple[tuple[float, ...], ...] = ((1.0,), (1.0, 3.0), (1.0, 0.3), (1.0, 1.0, 4.0), (1.0, 9.0))
 STRATA = (0, 0, 0, 3, 20, 150, 900)
+FANS = ("", "", "normal", "exponential", "log-normal 1")
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,16 @@ class Unrelated(World):
         The values of an explanatory attribute that explains nothing; 0: there is none.
     metric
         The metric by name; none: the usual one.
+    fan
+        The law of a protected number with which the spread of the output grows; none: it does not, and a protected
+        number is normal.
     """
 
     output: str = "normal"
     spread: tuple[float, ...] = (1.0,)
     strata: int = 0
     metric: str = ""
+    fan: str = ""
 
     sort = "unrelated"
 
@@ -70,22 +75,35 @@ class Unrelated(World):
         return cls(
             *(one_of(rng, SIZES), groups, one_of(rng, SETTINGS), one_of(rng, COLUMNS)),
             *(one_of(rng, OUTPUTS), one_of(rng, SPREADS), strata),
+            fan=one_of(rng, FANS),
         )
 
     def draw(self, rng: np.random.Generator) -> pl.DataFrame:
         """Draw the group, then the output, in the spread of the group."""
         group = self.protected(rng)
-        code = np.unique(group, return_inverse=True)[1] if self.groups else np.zeros(self.n, dtype=int)
-        frame = {"group": group, "output": self._outputs(code, rng)}
+        if self.groups:
+            code = np.unique(group, return_inverse=True)[1]
+            spread = np.resize(self.spread, len(self.groups))[code]
+        else:
+            group, spread = self._fan_out(group, rng)
+        frame = {"group": group, "output": self._outputs(spread, rng)}
         if self.strata:
             frame["stratum"] = np.char.add("s", rng.integers(self.strata, size=self.n).astype(str))
         return pl.DataFrame(frame)
 
-    def _outputs(self, code: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def _fan_out(self, number: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return a protected number and the spread that the output has there."""
+        law, _, parameter = self.fan.partition(" ")
+        if not law:
+            return number, np.full(self.n, self.spread[0])
+        number = NUMBERS[law](rng, np.ones(self.n), float(parameter or 0))
+        return number, 0.2 + number - number.min() if law != "normal" else 0.2 + np.abs(number)
+
+    def _outputs(self, spread: Floats, rng: np.random.Generator) -> NDArray[Any]:
         law, _, number = self.output.partition(" ")
         if law in LEVELS:
             return LEVELS[law](rng, self.n, float(number))
-        return NUMBERS[law](rng, np.resize(self.spread, max(len(self.groups), 1))[code], float(number or 0))
+        return NUMBERS[law](rng, spread, float(number or 0))
 
     def question(self) -> dict[str, Any]:
         """Ask for the output by group, given the strata."""

@@ -1,8 +1,7 @@
-"""A link within bins of an explanatory number counts only if it is there among neighbours too.
+"""The people of contexts as neighbours in an explanatory number.
 
-Bins leave something of what the number explains (:mod:`fairtest.statistics.neighbours`). So whatever would be reported
-is looked at once more, person by person, and its p-value is the larger of two. That takes the people of few hypotheses:
-raising some p-values makes no other smaller, so that what is not reported without it needs no second look.
+A link within bins of the number counts only if it is there among neighbours too, since bins leave something of what the
+number explains (:mod:`fairtest.statistics.neighbours`; :mod:`~fairtest.inference.second_look` asks for it).
 """
 
 from __future__ import annotations
@@ -27,30 +26,7 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.asked import Asked
-    from fairtest.inference.family import Member, TestSettings
-    from fairtest.inference.multiplicity.prior import Prior
     from fairtest.types import FloatArray
-
-FEW = 50
-"""Of up to so many hypotheses, all are looked at that are clear by themselves: their single intervals should hold."""
-
-
-def confirm_among_neighbours(family: Sequence[Member], prior: Prior, settings: TestSettings) -> None:
-    """Raise the p-values of what would be rejected to those among neighbours, where these are larger."""
-    if all(member.batch.near is None for member in family):
-        return
-    together = np.concatenate([member.p for member in family])
-    with np.errstate(invalid="ignore"):
-        wanted = settings.correction.adjust(together, prior) <= settings.level
-        if len(together) <= FEW:
-            wanted |= together <= 2 * settings.level
-    for member, some in zip(family, np.split(wanted, np.cumsum([len(m.p) for m in family])[:-1]), strict=True):
-        places = np.flatnonzero(some).tolist()
-        if member.batch.near is None or not places:
-            continue
-        near = np.array([neighbour_p(people) for people in member.batch.near(places)])
-        member.near[places] = near
-        member.p[places] = np.maximum(member.p[places], near)
 
 
 def fetch_near(engine: Engine, asked: Asked, number: int) -> Callable[[Sequence[int]], Iterator[Neighbours]] | None:

@@ -20,7 +20,7 @@ from fairtest.inference.gaps import count_gaps, most_gaps
 from fairtest.inference.hypotheses import context_batch, count_hypotheses, stratum_batch
 from fairtest.inference.multiplicity.corrections import corrections
 from fairtest.inference.multiplicity.gates import Gates, adjust_populations, holm
-from fairtest.inference.neighbours import confirm_among_neighbours
+from fairtest.inference.second_look import look_again
 from fairtest.progress import silent
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _correct_by_holm(members: Sequence[Member], level: float, settings: TestSett
     here = replace(settings, level=level, correction=corrections["holm"])
     prior = prior_of(members, here)
     draw_p_values(members, prior, here, silent)
-    confirm_among_neighbours(members, prior, here)
+    look_again(members, prior, here)
     adjusted = here.correction.adjust(np.concatenate([m.p for m in members]), prior)
     return np.split(adjusted, np.cumsum([len(m.p) for m in members])[:-1])
 

@@ -21,8 +21,8 @@ from fairtest.inference.hypotheses import context_batch, count_hypotheses, strat
 from fairtest.inference.multiplicity.dependence import Part, covariance
 from fairtest.inference.multiplicity.max_t import draw_joint_null
 from fairtest.inference.multiplicity.required import required_deviates
-from fairtest.inference.neighbours import confirm_among_neighbours
 from fairtest.inference.populations import test_populations
+from fairtest.inference.second_look import look_again
 from fairtest.progress import progress_of_step, silent
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def validate(
         here = replace(here, correction=here.correction.for_family(null))
     prior = prior_of(family, here)
     draw_p_values(family, prior, here, drawing)
-    confirm_among_neighbours(family, prior, here)
+    look_again(family, prior, here)
     estimates = iter(_estimates(family, prior, populations, here, settings.level, measuring))
     required = iter(_find_required(family, prior, here))
     validated, joint = [], settings.correction.joint

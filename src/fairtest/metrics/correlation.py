@@ -25,6 +25,7 @@ from fairtest.statistics.numbers.correlation import (
 )
 from fairtest.statistics.numbers.correlation import correlation as correlation_of_sums
 from fairtest.statistics.numbers.mean_difference import mean_difference_p, shape_of_largest
+from fairtest.statistics.numbers.products import may_miss_tail, missed_tail_p
 from fairtest.statistics.numbers.strata import stratum_means
 from fairtest.statistics.resampling.permutation import CorrelationSampler
 from fairtest.statistics.resampling.samplers import Draws
@@ -44,6 +45,8 @@ SMALL = 1000
 """Up to this many people, correlations are tested by studentised permutation."""
 CLOSE = (1 / 30, 0.1)
 """People are permuted only where the asymptotic p-value is between α/30m and 0.1: outside, no decision hangs on it."""
+MOST_PEOPLE = 200_000
+"""Among more people, no tail that matters is missed."""
 
 TAILS = (
     "The numbers are skewed or have long tails: where there is a correlation, its interval may be too narrow. Rank "
@@ -100,6 +103,7 @@ def correlation_procedure(
     sums_of: Callable[[Any], CentralSums],
     scores: Callable[[NDArray[Any], IntArray], FloatArray],
     notes: Callable[[Batch], Notes],
+    again: Callable[[Batch, Sequence[int], FloatArray], FloatArray] | None = None,
 ) -> Procedure:
     """Return t of atanh r, for two groups also the test of their means, for small contexts a studentised permutation.
 
@@ -127,7 +131,20 @@ def correlation_procedure(
         bounds=lambda batch, alpha: correlation_interval(sums_of(batch.summary), alpha),
         draws=draws,
         notes=notes,
+        again=again,
     )
+
+
+def _look_for_missed_tails(batch: Batch, places: Sequence[int], p: FloatArray) -> FloatArray:
+    """Return p-values that reckon with a tail of the products that nobody here is in; two groups have done so."""
+    assert isinstance(batch.summary, Moments)
+    sums = central_sums(batch.summary.take(np.array(places)).pooled)
+    doubtful = may_miss_tail(sums) & ~two_valued(sums) & ~two_valued(sums.transposed) & (sums.n <= MOST_PEOPLE)
+    found = p.copy()
+    at = np.flatnonzero(doubtful).tolist()
+    for i, (_, people) in zip(at, batch.each([places[i] for i in at]), strict=True):
+        found[i] = missed_tail_p(float(p[i]), people.protected, people.output, people.stratum)
+    return found
 
 
 def _notes(batch: Batch) -> Notes:
@@ -175,7 +192,9 @@ CORR = Metric(
     effect=correlation,
     bound=bound,
     evidence=evidence,
-    procedure=correlation_procedure(lambda moments: central_sums(moments.pooled), lambda v, _: v, _notes),
+    procedure=correlation_procedure(
+        lambda moments: central_sums(moments.pooled), lambda v, _: v, _notes, _look_for_missed_tails
+    ),
     effective=of_correlation,
     influence=single_sum(lambda _, s_mean, o_mean: (Deviation(s_mean), Deviation(o_mean))),
     row_effect=pooled_correlation,

@@ -9,7 +9,7 @@ from fairtest.statistics.numerics.rules import widen_to_zero
 from fairtest.statistics.resampling.samplers import Draws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairtest.metrics.batch import Batch
     from fairtest.statistics.numerics.rules import Alpha, Bounds
@@ -49,6 +49,9 @@ class Procedure:
         Whether the p-values of ``test`` err on the safe side, so that only close calls need draws.
     inverts_test
         Whether ``bounds`` hold 0 just where the test does not reject. Otherwise they are widened to 0 there.
+    again
+        From a batch, some hypotheses that would be rejected and their p-values to p-values that know the people one by
+        one, none of them smaller; None where sums say all there is to say.
     bootstraps
         Whether ``bounds`` take thousands of draws for each hypothesis, so that few of them can have intervals.
     """
@@ -60,6 +63,7 @@ class Procedure:
     cautious: bool = True
     inverts_test: bool = False
     bootstraps: bool = False
+    again: Callable[[Batch, Sequence[int], FloatArray], FloatArray] | None = None
 
     def p_values(self, batch: Batch, level: float) -> tuple[FloatArray, Draws]:
         """Return raw p-values, and which of them to draw; ``level`` is the smallest at which one will be compared."""
