@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from fairtest.service.operate.starting import Listening
     from fairtest.service.settings import Settings
 
+SWITCH_EVERY = 0.0003
+"""Seconds after which a thread that computes lets another one go on. The writer asks for its turn after each statement
+of a transaction, with all clients waiting for its commit: with Python's 5 ms most of a commit is waiting for that."""
+
+YIELDING = 10
+"""How much a worker steps back: whoever sends records waits for an answer, and nobody waits for a run."""
+
 
 def run_api(settings: Settings, listening: Listening, socket: int) -> None:
     """Answer requests on a socket that is open already, until told to stop."""
@@ -26,6 +33,7 @@ def run_api(settings: Settings, listening: Listening, socket: int) -> None:
 
     from fairtest.service.api.app import create_app
 
+    sys.setswitchinterval(SWITCH_EVERY)
     with Service(settings, writes=True) as service:
         config = uvicorn.Config(
             create_app(service, behind_proxy=listening.behind_proxy),
@@ -48,6 +56,7 @@ def run_worker(settings: Settings) -> None:
     """Do what is due, until told to stop."""
     from fairtest.service.work.worker import work_until
 
+    os.nice(YIELDING)
     with Service(settings) as service:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: service.stopping.set())

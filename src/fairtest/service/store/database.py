@@ -38,6 +38,8 @@ PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
 SOON = 2 * WAIT
 """Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
+PAGE = 8192
+"""Bytes of a page of a new SQLite file: a batch takes several, and each is written on its own."""
 READ_ONLY = "25006"
 """What PostgreSQL says of a change where it takes none, such as on a standby after a failover."""
 
@@ -157,7 +159,8 @@ def _sqlite_engine(url: URL) -> Engine:
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver begins no transaction of its own
         journal = "WAL" if may_use_wal(driver.sqlite_version_info) else "TRUNCATE"
-        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        durable = (f"page_size={PAGE}", f"journal_mode={journal}", "synchronous=FULL")
+        for setting in (*durable, "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {setting}")
 
     @event.listens_for(engine, "begin")
