@@ -28,6 +28,7 @@ from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
 from fairtest.service.store.streams import load_stream
 from fairtest.service.work.errors import describe_error
+from fairtest.service.work.memory import limit_memory
 from fairtest.service.work.people import SLOT, choose_people, with_slots
 from fairtest.service.work.question import given, protected_of, seen_columns
 from fairtest.workspace.budget import pack_report
@@ -191,6 +192,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_worker, daemon=True).start()
     settings, _ = from_text(asked["knows"])
+    limit_memory(settings.run_memory)
     try:
         _write_answer(settings, asked)
     except Exception as error:  # the last line is what the run says of it
