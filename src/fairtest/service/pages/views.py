@@ -249,3 +249,10 @@ def _backlog(database: Database) -> dict[str, int]:
         }
         found["events in all"] = int(connection.scalar(select(func.count()).select_from(event)) or 0)
     return found
+
+
+@router.get("/p/{unknown:path}", include_in_schema=False)
+def show_nothing(request: Request, unknown: str) -> Response:
+    """Say that there is no such page; the last route, so that all others come first."""
+    visitor_of(request)
+    raise NotFound(f"There is no page at /p/{unknown[:80]}. The pages of your projects are on the overview.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from fairtest.monitoring.words import say_association
+from fairtest.monitoring.words import OwnWords, say_association, say_claim
 from fairtest.service.errors import Conflict
 from fairtest.service.pausing import pause
 from fairtest.service.store.database import insert_new
@@ -51,6 +51,8 @@ class Step:
         For each pair, the hashes of people whose first record was used.
     said
         What else happened that people may want to be told.
+    words
+        What the monitor calls things: what is told is told in these words.
     """
 
     phase: str
@@ -64,6 +66,7 @@ class Step:
     events: Sequence[Event] = ()
     followed: Sequence[Followed] = ()
     said: Sequence[Happening] = ()
+    words: OwnWords = field(default_factory=OwnWords)
 
 
 class LeaseLost(Conflict):
@@ -133,7 +136,7 @@ def _tell(database: Database, connection: Connection, lease: Lease, step: Step, 
         mark = fingerprint(event.protected, event.output, event.context)
         about = {
             "protected": event.protected, "output": event.output, "context": pack(event.context),
-            "words": str(event.context), "metric": "", "sentence": say_association(event),
+            "words": str(event.context), "metric": "", "sentence": say_association(event, step.words),
         }  # fmt: skip
         found = find_by_mark(connection, lease.project, monitor, mark)
         if event.kind == "new":
@@ -141,16 +144,16 @@ def _tell(database: Database, connection: Connection, lease: Lease, step: Step, 
             turn_finding(connection, lease.project, found, to="open", only_from=("closed",))
         elif event.kind == "gone" and found is not None:
             turn_finding(connection, lease.project, found, to="closed", only_from=("open", "acknowledged"))
-        announce(database, connection, lease.project, monitor, _happening(event, found, lease))
+        announce(database, connection, lease.project, monitor, _as_happening(event, found, lease, step.words))
     for happening in step.said:
         announce(database, connection, lease.project, monitor, happening)
 
 
-def _happening(event: Event, finding_id: str | None, lease: Lease) -> Happening:
+def _as_happening(event: Event, finding_id: str | None, lease: Lease, words: OwnWords) -> Happening:
     measured = event.measured
     body: dict[str, Any] = {
-        "sentence": str(event), "version": lease.row["version"], "time": event.time.isoformat(), "level": event.level,
-        "context": str(event.context), "protected": event.protected, "output": event.output, "group": event.group,
+        "sentence": say_claim(event, words), "version": lease.row["version"], "time": event.time.isoformat(),
+        "level": event.level, "context": str(event.context), "protected": event.protected, "output": event.output, "group": event.group,
         "outcome": event.outcome,
     }  # fmt: skip
     if event.stake:

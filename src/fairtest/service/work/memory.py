@@ -1,4 +1,4 @@
-"""How much memory a run may take: a question that is too large ends its own process, and nothing else on the machine."""
+"""How much memory a run may take: one that needs more ends by itself, and nothing else on the machine does."""
 
 from __future__ import annotations
 

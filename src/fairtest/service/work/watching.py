@@ -20,6 +20,7 @@ from fairtest.monitoring.checks import NO_PERSON
 from fairtest.monitoring.journal import entries_to_plain
 from fairtest.monitoring.slots import MOST_RECORDS
 from fairtest.monitoring.watch import Watch
+from fairtest.monitoring.words import OwnWords
 from fairtest.service.errors import StoreUnavailable
 from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.identifiers import make_id
@@ -238,7 +239,7 @@ def _bet(service: Service, lease: Lease, asked: Monitor, found: Stream, now: flo
         state={"watch": held.watch.state(people=False), "warnings": held.warnings},
         journal=entries_to_plain(_taken(held)), people=held.watch.take_new_people(), events=events,
         followed=held.watch.followed(drawn, contexts) if held.watch.has_begun else (),
-        said=_silence(service, found, now) if caught_up else (),
+        said=_silence(service, found, now) if caught_up else (), words=OwnWords.of(asked.question),
     )  # fmt: skip
 
 
