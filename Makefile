@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
+.PHONY: audit sbom commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -114,6 +114,24 @@ groups: $(VENV)/.installed-dev ## several groups, medians and ratios: coverage, 
 	$(BIN)/python -m calibration.groups cover --runs 400
 	$(BIN)/python -m calibration.groups false --runs 300
 	$(BIN)/python -m calibration.numbers --runs 2000
+
+# what a service runs with, and nothing else: without the libraries of tests and documentation
+.venv-service/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
+	$(PYTHON) -m venv .venv-service
+	.venv-service/bin/python -m pip install --quiet --disable-pip-version-check '.[service,arrow,s3,telemetry]' ./packages/fairtest-client
+	@touch $@
+
+.venv-supply/.installed:
+	$(PYTHON) -m venv .venv-supply
+	.venv-supply/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9' 'cyclonedx-bom>=7.0'
+	@touch $@
+
+audit: .venv-service/.installed .venv-supply/.installed ## known vulnerabilities in the libraries of the service; needs the network
+	.venv-supply/bin/pip-audit --path "$$(.venv-service/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" --progress-spinner off
+
+sbom: .venv-service/.installed .venv-supply/.installed ## the libraries of the service with versions, licences and hashes: sbom.json (CycloneDX)
+	.venv-supply/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+		--spec-version 1.6 --output-file sbom.json .venv-service/bin/python
 
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50

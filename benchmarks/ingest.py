@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -195,6 +196,8 @@ class RunningService:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         self.port = int(self.process.stderr.readline().split("127.0.0.1:")[1].split()[0])
+        # what it logs is read on and on: with nobody at the other end of a full pipe, a service waits for ever
+        threading.Thread(target=deque, args=[self.process.stderr, 0], daemon=True).start()
         for _ in range(100):
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)

@@ -9,10 +9,12 @@ import os
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from fairtest.service.operate.logs import configure_logs
 from fairtest.service.operate.starting import from_text
+from fairtest.service.operate.tracing import start_tracing
 from fairtest.service.service import Service
 
 if TYPE_CHECKING:
@@ -34,9 +36,12 @@ def run_api(settings: Settings, listening: Listening, socket: int) -> None:
     from fairtest.service.api.app import create_app
 
     sys.setswitchinterval(SWITCH_EVERY)
-    with Service(settings, writes=True) as service:
+    with ExitStack() as stack:
+        service = stack.enter_context(Service(settings, writes=True))
+        if (tracing := start_tracing("api")) is not None:
+            stack.callback(tracing.close)
         config = uvicorn.Config(
-            create_app(service, behind_proxy=listening.behind_proxy),
+            create_app(service, behind_proxy=listening.behind_proxy, tracing=tracing),
             fd=socket,
             access_log=False,
             log_level="warning",
@@ -57,10 +62,13 @@ def run_worker(settings: Settings) -> None:
     from fairtest.service.work.worker import work_until
 
     os.nice(YIELDING)
-    with Service(settings) as service:
+    with ExitStack() as stack:
+        service = stack.enter_context(Service(settings))
+        if (tracing := start_tracing("worker")) is not None:
+            stack.callback(tracing.close)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: service.stopping.set())
-        work_until(service, service.stopping)
+        work_until(service, service.stopping, tracing=tracing)
 
 
 def main() -> None:

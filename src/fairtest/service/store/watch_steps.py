@@ -153,8 +153,8 @@ def _as_happening(event: Event, finding_id: str | None, lease: Lease, words: Own
     measured = event.measured
     body: dict[str, Any] = {
         "sentence": say_claim(event, words), "version": lease.row["version"], "time": event.time.isoformat(),
-        "level": event.level, "context": str(event.context), "protected": event.protected, "output": event.output, "group": event.group,
-        "outcome": event.outcome,
+        "level": event.level, "context": str(event.context), "protected": event.protected, "output": event.output,
+        "group": event.group, "outcome": event.outcome,
     }  # fmt: skip
     if event.stake:
         body["stake"] = round(event.stake, 1)
