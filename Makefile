@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: audit sbom commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
+.PHONY: audit sbom overload commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -141,6 +141,9 @@ service-crash: $(VENV)/.installed-dev ## the service killed at 50 moments on eac
 
 service-kills: $(VENV)/.installed-dev ## server and worker killed at 50 moments while clients send over HTTP, on each database
 	$(BIN)/python -m calibration.faults.kills --kills $(or $(KILLS),50)
+
+overload: $(VENV)/.installed-dev ## a hundred senders without a pause, on each database: refused, memory flat, nothing lost
+	$(BIN)/python -m calibration.faults.overload
 
 simulate: $(VENV)/.installed-dev ## the service simulated from many seeds: make simulate SEEDS=200000; again: make simulate SEED=17
 	$(BIN)/python -m calibration.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),20000))

@@ -247,7 +247,7 @@ def test_the_wheel_has_what_the_service_needs(tmp_path: Path) -> None:
 
 
 def test_what_a_service_is_made_of_can_be_listed() -> None:
-    """``make sbom`` and ``make audit`` look at an environment with all that a service may run with, and nothing else."""
+    """``make sbom`` and ``make audit`` look at all that a service may run with, and at nothing else."""
     import tomllib
 
     made = (ROOT / "Makefile").read_text("utf-8")
