@@ -124,8 +124,9 @@ def send_batches(port: int, key: str, form: str, name: str, batch: int, pipe: An
                 body = bodies[(client + number) % len(bodies)]
                 head = f"{fixed}{name}-{client}-{number}\r\nContent-Length: {len(body)}\r\n\r\n"
                 connection.sendall(head.encode() + body)
-                if (status := _read_status(connection)) != 201:
-                    raise RuntimeError(f"HTTP {status}")
+                answer = _read_answer(connection)
+                if int(answer[9:12]) != 201:
+                    raise RuntimeError(f"HTTP {answer.decode()}")
                 took[client].append(time.monotonic() - start)
 
     cpu = time.process_time()
@@ -134,15 +135,15 @@ def send_batches(port: int, key: str, form: str, name: str, batch: int, pipe: An
     pipe.send(([each for some in took for each in some], time.process_time() - cpu))
 
 
-def _read_status(connection: socket.socket) -> int:
-    """Read an answer to its end and return its status."""
+def _read_answer(connection: socket.socket) -> bytes:
+    """Read an answer to its end."""
     answer = b""
     while b"\r\n\r\n" not in answer or len(answer.split(b"\r\n\r\n", 1)[1]) < _length(answer):
         part = connection.recv(65536)
         if not part:
             raise RuntimeError("the connection was closed")
         answer += part
-    return int(answer[9:12])
+    return answer
 
 
 def _length(answer: bytes) -> int:

@@ -25,7 +25,7 @@ SWITCH_EVERY = 0.0003
 """Seconds after which a thread that computes lets another one go on. The writer asks for its turn after each statement
 of a transaction, with all clients waiting for its commit: with Python's 5 ms most of a commit is waiting for that."""
 
-YIELDING = 10
+YIELDING = 5
 """How much a worker steps back: whoever sends records waits for an answer, and nobody waits for a run."""
 
 
