@@ -36,9 +36,7 @@ def small_disk() -> Iterator[Path]:
     """A file system of 64 MB in memory."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a small file system")
-    place = Path(
-        tempfile.mkdtemp(prefix="ftfull-")
-    )  # where the server's user can go, too
+    place = Path(tempfile.mkdtemp(prefix="ftfull-"))  # where the server's user can go, too
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", place], check=False, capture_output=True)
     if made.returncode:
         place.rmdir()
