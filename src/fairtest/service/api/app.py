@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fairtest.service.api import alerts, deletions, health, metrics, monitors, projects, records, runs, streams, watches
 from fairtest.service.api.entrance import Entrance
 from fairtest.service.api.intake import InFront, Intake
-from fairtest.service.api.problems import add_handlers, documented
+from fairtest.service.api.problems import add_handlers, describe_problems
 from fairtest.service.operate.metrics import Meters
 from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
@@ -48,7 +48,7 @@ def create_app(service: Service, *, behind_proxy: bool = False, tracing: Tracing
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
-        responses=documented(),
+        responses=describe_problems(),
     )
     app.state.service = service
     app.state.intake = Intake(service)

@@ -17,7 +17,7 @@ from fairtest.service.store.database import insert_new
 from fairtest.service.store.findings import find_by_mark, find_or_add, fingerprint, turn_finding
 from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
-from fairtest.service.work.leases import held
+from fairtest.service.work.leases import update_held
 from fairtest.workspace.codec import pack
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def store_step(database: Database, lease: Lease, step: Step) -> None:
         }  # fmt: skip
         if step.state is not None:
             values["body"] = pack_plain(step.state)
-        own = held(lease).where(watch.c.step == lease.row["step"])
+        own = update_held(lease).where(watch.c.step == lease.row["step"])
         if connection.execute(own.values(**values)).rowcount != 1:
             raise LeaseLost("The lease of this watch was lost.")
         place = {"project": lease.project, "watch": lease.id, "step": number}
