@@ -328,7 +328,7 @@ def test_the_journal_cannot_be_changed_and_is_checked(loans: TestClient, service
     from sqlalchemy.exc import DBAPIError
 
     from fairtest.service.errors import StoreUnavailable
-    from fairtest.service.store.watch_steps import pack_plain, unpack_plain
+    from fairtest.service.store.packing import pack_plain, unpack_plain
 
     make_monitor(loans)
     live(clock, loans, range(6, 0, -1))

@@ -18,13 +18,14 @@ from sqlalchemy import func, select
 from fairtest.monitoring.journal import differences
 from fairtest.service.ingest.received import count_stored
 from fairtest.service.store.log import BODY
+from fairtest.service.store.packing import unpack_plain
 from fairtest.service.store.retention import expired_upto
 from fairtest.service.store.rows import ID_HASH, SEQ
 from fairtest.service.store.sealing import live_segments
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import batch, batch_body, monitor, report, run, run_people, stream, tombstone
 from fairtest.service.store.trail import broken_links
-from fairtest.service.store.watch_steps import load_journal, load_people, unpack_plain
+from fairtest.service.store.watch_steps import load_journal, load_people
 from fairtest.service.store.watch_tables import watch
 
 if TYPE_CHECKING:

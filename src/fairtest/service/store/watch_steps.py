@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from fairtest.service.pausing import pause
 from fairtest.service.store.database import insert_new
 from fairtest.service.store.findings import find_by_mark, find_or_add, fingerprint, turn_finding
 from fairtest.service.store.outbox import Happening, announce
+from fairtest.service.store.packing import pack_plain, unpack_plain
 from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
 from fairtest.service.work.leases import update_held
 from fairtest.workspace.codec import pack
@@ -203,14 +203,3 @@ def names_of_followed(connection: Connection, project: str, watch_id: str) -> li
 
 def _hypotheses(project: str, watch_id: str) -> Any:
     return select(hypothesis).where(hypothesis.c.project == project, hypothesis.c.watch == watch_id)
-
-
-def pack_plain(plain: Mapping[str, Any]) -> bytes:
-    """Return plain data as packed JSON."""
-    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode(), 1)
-
-
-def unpack_plain(packed: bytes) -> dict[str, Any]:
-    """Return plain data that was packed."""
-    found: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return found

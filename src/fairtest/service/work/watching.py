@@ -26,6 +26,7 @@ from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.outbox import Happening, announce
+from fairtest.service.store.packing import unpack_plain
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import batch, monitor, stream
 from fairtest.service.store.watch_steps import (
@@ -38,7 +39,6 @@ from fairtest.service.store.watch_steps import (
     load_people,
     names_of_followed,
     store_step,
-    unpack_plain,
 )
 from fairtest.service.store.watch_tables import watch
 from fairtest.service.work.errors import describe_error
