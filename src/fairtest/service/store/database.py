@@ -216,6 +216,8 @@ def _telling_outages() -> Iterator[None]:
         raise StoreUnavailable(f"The database does not answer: {_first_line(error)}") from error
     except DataError as error:  # PostgreSQL's text has no NUL, and its numbers are smaller than Python's
         raise BadRequest(f"A value cannot be looked for or stored: {_first_line(error)}") from error
+    except OverflowError as error:  # SQLite's driver says it before the database does
+        raise BadRequest("A value cannot be looked for or stored: the number is too large.") from error
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error
