@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
+.PHONY: audit sbom overload commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -115,6 +115,24 @@ groups: $(VENV)/.installed-dev ## several groups, medians and ratios: coverage, 
 	$(BIN)/python -m calibration.groups false --runs 300
 	$(BIN)/python -m calibration.numbers --runs 2000
 
+# what a service runs with, and nothing else: without the libraries of tests and documentation
+.venv-service/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
+	$(PYTHON) -m venv .venv-service
+	.venv-service/bin/python -m pip install --quiet --disable-pip-version-check '.[service,arrow,s3,telemetry]' ./packages/fairtest-client
+	@touch $@
+
+.venv-supply/.installed:
+	$(PYTHON) -m venv .venv-supply
+	.venv-supply/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9' 'cyclonedx-bom>=7.0'
+	@touch $@
+
+audit: .venv-service/.installed .venv-supply/.installed ## known vulnerabilities in the libraries of the service; needs the network
+	.venv-supply/bin/pip-audit --path "$$(.venv-service/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" --progress-spinner off
+
+sbom: .venv-service/.installed .venv-supply/.installed ## the libraries of the service with versions, licences and hashes: sbom.json (CycloneDX)
+	.venv-supply/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+		--spec-version 1.6 --output-file sbom.json .venv-service/bin/python
+
 crash: $(VENV)/.installed-dev ## processes killed at 50 moments: the ledger agrees with what was shown
 	$(BIN)/python -m calibration.crashes --kills 50
 
@@ -123,6 +141,9 @@ service-crash: $(VENV)/.installed-dev ## the service killed at 50 moments on eac
 
 service-kills: $(VENV)/.installed-dev ## server and worker killed at 50 moments while clients send over HTTP, on each database
 	$(BIN)/python -m calibration.faults.kills --kills $(or $(KILLS),50)
+
+overload: $(VENV)/.installed-dev ## a hundred senders without a pause, on each database: refused, memory flat, nothing lost
+	$(BIN)/python -m calibration.faults.overload
 
 simulate: $(VENV)/.installed-dev ## the service simulated from many seeds: make simulate SEEDS=200000; again: make simulate SEED=17
 	$(BIN)/python -m calibration.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),20000))

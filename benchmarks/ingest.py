@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -123,8 +124,9 @@ def send_batches(port: int, key: str, form: str, name: str, batch: int, pipe: An
                 body = bodies[(client + number) % len(bodies)]
                 head = f"{fixed}{name}-{client}-{number}\r\nContent-Length: {len(body)}\r\n\r\n"
                 connection.sendall(head.encode() + body)
-                if (status := _read_status(connection)) != 201:
-                    raise RuntimeError(f"HTTP {status}")
+                answer = _read_answer(connection)
+                if int(answer[9:12]) != 201:
+                    raise RuntimeError(f"HTTP {answer.decode()}")
                 took[client].append(time.monotonic() - start)
 
     cpu = time.process_time()
@@ -133,15 +135,15 @@ def send_batches(port: int, key: str, form: str, name: str, batch: int, pipe: An
     pipe.send(([each for some in took for each in some], time.process_time() - cpu))
 
 
-def _read_status(connection: socket.socket) -> int:
-    """Read an answer to its end and return its status."""
+def _read_answer(connection: socket.socket) -> bytes:
+    """Read an answer to its end."""
     answer = b""
     while b"\r\n\r\n" not in answer or len(answer.split(b"\r\n\r\n", 1)[1]) < _length(answer):
         part = connection.recv(65536)
         if not part:
             raise RuntimeError("the connection was closed")
         answer += part
-    return int(answer[9:12])
+    return answer
 
 
 def _length(answer: bytes) -> int:
@@ -195,6 +197,8 @@ class RunningService:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         self.port = int(self.process.stderr.readline().split("127.0.0.1:")[1].split()[0])
+        # what it logs is read on and on: with nobody at the other end of a full pipe, a service waits for ever
+        threading.Thread(target=deque, args=[self.process.stderr, 0], daemon=True).start()
         for _ in range(100):
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from fairtest.service.store.projects import create_key, create_project
 from fairtest.service.store.streams import create_stream
 from fairtest.service.store.tenant import Tenant
 from fairtest.service.work.runs import do_run
+from fairtest.service.work.worker import work_once
 
 VIEWS = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
@@ -109,31 +111,53 @@ def test_every_page_can_be_read_by_everybody(look, house, view):
     assert all(url.startswith((house.address, "data:")) for url in page.asked)
 
 
-def test_from_the_first_link_to_the_first_report(look, house):
-    """Sign in, make a monitor by the form, send records with the client, run it, and read what it says."""
+def test_from_the_first_link_to_the_first_alert(browser, house):
+    """Sign in by the link, make a monitor by the form, send with the client, run, read the report, get the alert."""
     create_stream(house.tenant, "prices", {"columns": {"sex": "text", "region": "text", "discount": "boolean"}})
-    page = look(**VIEWS["light"])
+    context = browser.new_context(**VIEWS["light"])
+    page = context.new_page()
+    troubles = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.goto(house.address + make_sign_in_link(house.service, None))
+    page.get_by_role("button", name="Sign in").click()
     page.goto(f"{house.address}/p/acme/monitors/new?stream=prices")
     page.get_by_label("Name").fill("prices-by-sex")
+    page.get_by_label("On-call").check()
     page.get_by_role("button", name="Make the monitor").click()
     assert page.locator("h1").inner_text() == "The watch begins when the first people have arrived"
-    key, _ = create_key(house.service.database, "test", "acme", ["ingest"])
-    chance = random.Random(7)
-    with Client(house.address, key.text) as client:
-        prices = client.stream("prices")
-        for n in range(2400):
-            sex = chance.choice("fm")
-            fair = 0.2 if sex == "f" else 0.6
-            prices.send(id=f"p-{n}", sex=sex, region=chance.choice("nsew"), discount=chance.random() < fair)
+    send_prices(house, range(2400))
     page.get_by_role("button", name="Run a report now").click()
     assert page.locator("h1").inner_text() == "The run is due"
     assert do_run(house.service)
     page.reload()
     page.frame_locator("iframe").locator("h1").wait_for()
     assert "sex" in page.frame_locator("iframe").locator("h1").inner_text()
+    before = len(house.hook.got)
+    for start in range(2400, 14_400, 4000):
+        send_prices(house, range(start, start + 4000))
+        while work_once(house.service):
+            pass
+    told = [json.loads(body) for _, body in house.hook.got[before:]]
+    new = [each for each in told if each["type"] == "finding.new" and each["data"]["monitor_name"] == "prices-by-sex"]
+    assert any("discount" in each["data"]["sentence"] for each in new)
+    page.goto(f"{house.address}/p/acme/alerts/")
+    page.get_by_text("prices-by-sex").first.wait_for()
     page.goto(f"{house.address}/p/acme/")
-    assert page.get_by_role("row", name="prices-by-sex").inner_text()
-    assert page.troubles == []
+    assert "open finding" in page.get_by_role("row", name="prices-by-sex").inner_text()
+    assert troubles == []
+    context.close()
+
+
+def send_prices(house, numbers):
+    """Send records in which women get a discount less often."""
+    key, _ = create_key(house.service.database, "test", "acme", ["ingest"])
+    chance = random.Random(numbers.start)
+    with Client(house.address, key.text) as client:
+        prices = client.stream("prices")
+        for n in numbers:
+            sex = chance.choice("fm")
+            fair = 0.2 if sex == "f" else 0.6
+            prices.send(id=f"p-{n}", sex=sex, region=chance.choice("nsew"), discount=chance.random() < fair)
 
 
 def test_an_alert_can_be_set_up_and_tried_by_the_forms(look, house):

@@ -100,8 +100,8 @@ def test_nobody_asks_what_kind_an_investigation_is() -> None:
     assert asked == [], "give the investigation a property or method that says what is needed here"
 
 
-def test_functions_of_the_core_say_what_they_do() -> None:
-    paths = [path for folder in CORE for path in sorted((SOURCES / folder).rglob("*.py"))]
+def test_functions_of_core_and_service_say_what_they_do() -> None:
+    paths = [path for folder in (*CORE, "service") for path in sorted((SOURCES / folder).rglob("*.py"))]
     named = [p for path in paths if "reading" not in path.parts for p in places(path, participles(parse(path)))]
     assert named == [], "name a function by a verb and its object: count_cells, not counted"
 

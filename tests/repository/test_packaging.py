@@ -244,3 +244,16 @@ def test_the_wheel_has_what_the_service_needs(tmp_path: Path) -> None:
     for path in (ROOT / "src").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             assert path.relative_to(ROOT / "src").as_posix() in inside, path
+
+
+def test_what_a_service_is_made_of_can_be_listed() -> None:
+    """``make sbom`` and ``make audit`` look at all that a service may run with, and at nothing else."""
+    import tomllib
+
+    made = (ROOT / "Makefile").read_text("utf-8")
+    listed = re.search(r"\.venv-service/bin/python -m pip install .*'\.\[([\w,]+)\]'", made)
+    assert listed is not None
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert set(listed[1].split(",")) == {name for name in extras if name not in {"pandas", "dask"}}
+    for target in ("audit", "sbom"):
+        assert re.search(rf"^{target}: .venv-service/.installed .venv-supply/.installed", made, re.MULTILINE)

@@ -237,6 +237,7 @@ def test_overload_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
 def test_text_that_no_database_has(client_of: Callable[..., TestClient]) -> None:
     client = client_of()
     assert client.get("/v1/streams/%00").status_code in {404, 422}
+    assert client.get(f"/v1/runs/run_1/reports/{10**30}").status_code in {404, 422}
 
 
 def test_every_problem_has_its_page(client: TestClient) -> None:

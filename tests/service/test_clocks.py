@@ -18,7 +18,7 @@ from fairtest.service.store import tables
 from fairtest.service.store.monitors import create_monitor
 from fairtest.service.store.runs import end_run
 from fairtest.service.store.streams import create_stream
-from fairtest.service.work.leases import LEASE, claim, held, renew
+from fairtest.service.work.leases import LEASE, claim, renew, update_held
 from fairtest.service.work.runs import _another_runs
 from fairtest.service.work.schedule import last_time, plan_runs
 
@@ -105,7 +105,7 @@ class TestClocksOfWorkers:
         # the lease was renewed by a clock that was behind: others may take it, and who had it finds out
         assert claim(service.database, tables.run, "other") is not None
         with service.database.writing() as connection:
-            assert connection.execute(held(lease).values(state="skipped")).rowcount == 0
+            assert connection.execute(update_held(lease).values(state="skipped")).rowcount == 0
 
     def test_one_run_for_each_occasion(self, service: Service, due: str) -> None:
         for ahead in (0.0, HOUR, -HOUR, 0.0, HOUR, LEASE, -LEASE, 2 * HOUR, 0.0):

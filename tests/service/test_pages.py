@@ -294,6 +294,13 @@ class TestForms:
 
 
 class TestPages:
+    def test_an_unknown_address_is_answered_by_a_page(self, browser: TestClient):
+        answer = browser.get("/p/acme/nothing/of/that/kind<b>")
+        assert answer.status_code == 404
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "There is no page at /p/acme/nothing/of/that/kind&lt;b&gt;" in answer.text
+        assert "unsafe" not in answer.headers["content-security-policy"]
+
     def test_every_page_is_there_and_says_nothing_in_scripts(self, browser: TestClient, ids: dict[str, str]):
         for place in places(ids):
             answer = browser.get(f"/p/acme{place}")

@@ -315,3 +315,27 @@ def test_people_are_compared_within_slots() -> None:
     few = pl.DataFrame({ARRIVED_AT: np.repeat(np.arange(24), 10) * 3600.0})
     assert with_slots(train, few)[1][SLOT].n_unique() == 4
     assert not with_slots(train, few.head(10))[2]
+
+
+def test_a_run_that_needs_too_much_memory_says_so_and_is_done_again_with_more(
+    loans: TestClient, service: Service
+) -> None:
+    make(loans)
+    send(loans, "a", people(0, 500))
+    send(loans, "b", people(500, 700))
+    started = loans.post("/v1/monitors/loans-sex/runs").headers["Location"]
+    enough, service.settings = service.settings, replace(service.settings, run_memory=50_000_000)
+    for _ in range(leases.ATTEMPTS):
+        with service.database.writing() as connection:
+            connection.execute(update(tables.run).values(due=0))
+        assert do_run(service)
+    failed = loans.get(started).json()
+    assert failed["state"] == "failed"
+    assert "needed more memory than the 0.05 GB" in failed["reason"]
+    assert "--run-memory" in failed["reason"]
+    (told,) = loans.get("/v1/events").json()["items"]
+    assert told["kind"] == "run_failed"
+    service.settings = enough
+    done = run_now(loans, service)
+    assert (done["state"], done["set"], done["people"]) == ("done", 1, 700)
+    assert verify(service) == []

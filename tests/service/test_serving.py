@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,8 @@ import psutil
 import pytest
 
 from fairtest.exceptions import InputError
-from fairtest.service.operate.starting import Listening, check_may_listen, from_text, to_text
+from fairtest.service.operate.starting import ADDRESS_FILE, Listening, check_may_listen, from_text, to_text
+from fairtest.service.operate.supervisor import _listen
 from fairtest.service.operate.verify import verify
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
@@ -95,6 +97,25 @@ def test_a_service_from_the_first_key_to_a_killed_process(tmp_path: Path) -> Non
     key_id = key.split("_")[1]
     assert fairtest("key", "revoke", key_id, "--data", str(data)).returncode == 0
     assert "revoked" in fairtest("key", "list", "--data", str(data)).stdout
+
+
+def test_answers_do_not_wait_for_clients_to_confirm_their_first_part() -> None:
+    with _listen(Listening(port=0)) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_links_name_the_port_that_is_used(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as (address, _):
+        port = address.rpartition(":")[2]
+        for _ in range(50):
+            if (data / ADDRESS_FILE).exists():
+                break
+            time.sleep(0.1)
+        assert fairtest("signin", "--data", str(data)).stdout.startswith(f"http://localhost:{port}/signin?token=")
+    assert fairtest("signin", "--data", str(data)).stdout.startswith("http://localhost:8000/signin?token=")
 
 
 def test_verify_says_what_is_wrong(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_seed_plays_the_same_again(template: Path) -> None:
     ("where", "what", "instead"),
     [
         (sealing, "_without_duplicates", lambda _service, _found, frame: (frame, {})),
-        (runs, "held", lambda lease: update(lease.table).where(lease.table.c.id == lease.id)),
+        (runs, "update_held", lambda lease: update(lease.table).where(lease.table.c.id == lease.id)),
     ],
     ids=["duplicates are kept", "leases are not looked at"],
 )

@@ -106,6 +106,19 @@ def test_what_it_draws_and_says_of_itself(loans: TestClient, service: Service, c
     assert {each["data"]["finding_id"] for each in told} == ids
 
 
+def test_alerts_use_the_words_of_the_monitor(loans: TestClient, service: Service, clock: Clock) -> None:
+    labels = {"sex": {"f": "women", "m": "men"}}
+    make_monitor(loans, people="applicants", outcome="are granted a loan", labels=labels)
+    live(clock, loans, range(12, 1, -1), gap=0.4)
+    watch_all(service)
+    told = [each["data"]["sentence"] for each in loans.get("/v1/events").json()["items"]]
+    (north,) = [each for each in told if each.startswith("New: where region = north")]
+    assert "women are granted a loan less often than the others (the stake on it reached" in north
+    assert all("sex = f" not in each for each in told)
+    shown = [each["sentence"] for each in loans.get("/v1/findings").json()["items"]]
+    assert "Where region = north, women are granted a loan less often than the others." in shown
+
+
 def test_it_does_not_matter_when_it_looks(loans: TestClient, service: Service, clock: Clock) -> None:
     """One watch looks after every day, another once, a third loses its memory each time: they hold the same."""
     ids = [make_monitor(loans, name=f"m{n}", seed=7) for n in range(3)]
@@ -315,7 +328,7 @@ def test_the_journal_cannot_be_changed_and_is_checked(loans: TestClient, service
     from sqlalchemy.exc import DBAPIError
 
     from fairtest.service.errors import StoreUnavailable
-    from fairtest.service.store.watch_steps import pack_plain, unpack_plain
+    from fairtest.service.store.packing import pack_plain, unpack_plain
 
     make_monitor(loans)
     live(clock, loans, range(6, 0, -1))

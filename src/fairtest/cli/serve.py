@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fairtest.cli.helping import Option, command, section
-from fairtest.cli.service_options import ALERTS, STORE, needing_the_service, read_settings
+from fairtest.cli.service_options import ALERTS, RUNS, STORE, needing_the_service, read_settings
 
 LISTEN = section(
     "Listen",
@@ -54,7 +54,7 @@ WORK = section(
 )
 
 
-@command(LISTEN, STORE, WORK, ALERTS)
+@command(LISTEN, STORE, WORK, RUNS, ALERTS)
 def serve(workers: int, **options: Any) -> None:
     """Run the monitoring service: it takes records over HTTP, keeps them, and runs monitors.
 
@@ -76,7 +76,7 @@ def serve(workers: int, **options: Any) -> None:
         run(read_settings(options), listening, workers, lambda words: click.echo(words, err=True))
 
 
-@command(STORE, ALERTS)
+@command(STORE, RUNS, ALERTS)
 def worker(**options: Any) -> None:
     """Run a worker alone, on any machine that reaches the database: it seals, erases and runs monitors.
 

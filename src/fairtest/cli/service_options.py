@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtest.cli.helping import Option, section
+from fairtest.data.sizes import as_bytes
 from fairtest.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -55,13 +56,26 @@ ALERTS = section(
     ),
 )
 
+RUNS = section(
+    "Runs",
+    Option(
+        "--run-memory SIZE",
+        "The memory that a run may take, such as 8GB; a run that needs more fails and says so. Default: three "
+        "quarters of the machine's.",
+        default="",
+        envvar="FAIRTEST_RUN_MEMORY",
+    ),
+)
+
 
 def read_settings(options: Mapping[str, Any]) -> Settings:
     """Return the settings that options name."""
     from fairtest.service.settings import Settings
 
     alerts = {"allow_private": tuple(options.get("allow_private", ())), "public_url": options.get("public_url", "")}
-    more = {"rate": options["rate"]} if "rate" in options else {}
+    more: dict[str, Any] = {"rate": options["rate"]} if "rate" in options else {}
+    if options.get("run_memory"):
+        more["run_memory"] = as_bytes(options["run_memory"], "--run-memory")
     settings = Settings(Path(options["data"]), options["database"], options["segments"], **alerts, **more)
     _ = settings.alerts  # what is wrong with them is said now, and not when the first alert is due
     return settings

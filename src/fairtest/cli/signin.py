@@ -14,9 +14,8 @@ LINK = section(
     Option("--project NAME", "The project that the link opens. Default: all of them.", essential=True),
     Option(
         "--url ADDRESS",
-        "Where the service is.",
-        default="http://localhost:8000",
-        show_default=True,
+        "Where the service is. Default: where it listens now, or http://localhost:8000.",
+        default="",
         envvar="FAIRTEST_PUBLIC_URL",
     ),
 )
@@ -32,8 +31,10 @@ def signin(project: str | None, url: str, **options: Any) -> None:
       fairtest signin --url https://fairtest.example --data /var/lib/fairtest
     """
     with needing_the_service():
+        from fairtest.service.operate.starting import known_address
         from fairtest.service.pages.sessions import make_sign_in_link
         from fairtest.service.service import Service
 
-        with Service(read_settings(options)) as service:
-            click.echo(url.rstrip("/") + make_sign_in_link(service, project))
+        settings = read_settings(options)
+        with Service(settings) as service:
+            click.echo((url or known_address(settings)).rstrip("/") + make_sign_in_link(service, project))

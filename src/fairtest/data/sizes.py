@@ -10,7 +10,7 @@ LEAST = 100_000_000
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
-def as_bytes(memory: str | int | float) -> int:
+def as_bytes(memory: str | int | float, argument: str = "") -> int:
     """Return an amount of memory in bytes.
 
     Examples
@@ -23,7 +23,7 @@ def as_bytes(memory: str | int | float) -> int:
     size = int(float(match[1]) * _UNITS[match[2]]) if match and match[2] in _UNITS else 0
     if size < LEAST:
         raise InputError(
-            f"{the('memory', 'of DataSource')} must be an amount such as '1 GB' or '500 MB', of at least "
+            f"{argument or the('memory', 'of DataSource')} must be an amount such as '1 GB' or '500 MB', of at least "
             f"{LEAST // 10**6} MB. Got {memory!r} instead."
         )
     return size

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from fairtest.monitoring.slots import date_of
 
@@ -12,6 +14,73 @@ if TYPE_CHECKING:
     from fairtest.monitoring.events import Event
     from fairtest.monitoring.intervals import Measured
     from fairtest.monitoring.view import Followed
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """What the user calls things, as in a report.
+
+    Attributes
+    ----------
+    columns, groups
+        What columns are called, and the people with a value: ``{"sex": {"f": "women"}}``.
+    people
+        What the records are about: ``"applicants"``.
+    outcomes
+        What happens to those with a value of an output: ``{("hired", "true"): "are hired"}``.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    people: str = "people"
+    outcomes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, question: Mapping[str, Any]) -> OwnWords:
+        """Return the words that a question has: ``labels``, ``people``, and ``outcome`` for the favourable value.
+
+        Examples
+        --------
+        >>> asked = {"output": "hired", "favourable": {"hired": True}, "outcome": "are hired", "people": "applicants"}
+        >>> OwnWords.of({**asked, "labels": {"sex": {"f": "women", "": "gender"}}})
+        OwnWords(columns={'sex': 'gender'}, groups={'sex': {'f': 'women'}}, people='applicants', \
+outcomes={('hired', 'true'): 'are hired'})
+        """
+        columns: dict[str, str] = {}
+        groups: dict[str, dict[str, str]] = {}
+        for name, words in (question.get("labels") or {}).items():
+            own = {"": words} if isinstance(words, str) else {str(value): each for value, each in words.items()}
+            columns |= {name: own.pop("")} if "" in own else {}
+            groups |= {name: own} if own else {}
+        outcome = question.get("outcome")
+        favourable: Mapping[str, Any] = question.get("favourable") or {}
+        happens = {
+            (name, _as_written(value)): words
+            for name, value in favourable.items()
+            if (words := outcome.get(name) if isinstance(outcome, Mapping) else outcome)
+        }
+        return cls(columns, groups, question.get("people") or "people", happens)
+
+    def name_column(self, name: str) -> str:
+        """Return what a column is called."""
+        return self.columns.get(name, name)
+
+    def name_group(self, column: str, value: str) -> str:
+        """Return what the people with a value are called."""
+        of_column = self.groups.get(column, {})
+        return of_column.get(value) or f"{self.people} with {self.name_column(column)} = {value}"
+
+    def say_outcome(self, output: str, value: str, often: str) -> str:
+        """Return what happens more or less often."""
+        happens = self.outcomes.get((output, _as_written(value)))
+        return f"{happens or f'have {self.name_column(output)} = {value}'} {often} often"
+
+
+PLAIN = OwnWords()
+
+
+def _as_written(value: object) -> str:
+    return str(value).casefold()
 
 
 def say_date(day: int) -> str:
@@ -60,14 +129,15 @@ def say_gap(measured: Measured | None, sign: int, points: bool) -> str:
     )
 
 
-def say_where(context: Context) -> str:
+def say_where(context: Context, words: OwnWords = PLAIN) -> str:
     """Return the lead of a sentence about a context."""
-    return "Among all records" if not len(context) else f"Where {context}"
+    everybody = "records" if words.people == PLAIN.people else words.people
+    return f"Among all {everybody}" if not len(context) else f"Where {context}"
 
 
-def say_association(event: Event) -> str:
+def say_association(event: Event, words: OwnWords = PLAIN) -> str:
     """Return what was found, in one sentence: where, who, and in which direction."""
-    return f"{say_where(event.context)}, {_comparison(event)}."
+    return f"{say_where(event.context, words)}, {_compare(event, words)}."
 
 
 def say_followed(followed: Followed) -> str:
@@ -100,13 +170,13 @@ def say_signed(value: float, points: bool) -> str:
     return f"{size:+.{digits}f}".replace("-", "−") if size else f"{0:.{digits}f}"
 
 
-def say_claim(event: Event) -> str:
-    """Return one sentence for a claim, and one for the gap.
+def say_claim(event: Event, words: OwnWords = PLAIN) -> str:
+    """Return one sentence for a claim, and one for the gap; in the user's own words, where there are any.
 
     The sentence names no cause: an alarm is about an association.
     """
-    where = say_where(event.context)
-    what = _comparison(event)
+    where = say_where(event.context, words)
+    what = _compare(event, words)
     gap = say_gap(event.measured, event.sign, event.points)
     if event.kind == "new":
         sure = f"the stake on it reached {event.stake:,.0f}; without any bias, {1 / event.alpha:.0f} is ever reached "
@@ -119,17 +189,18 @@ def say_claim(event: Event) -> str:
     return f"{lead}: {where[0].lower()}{where[1:]}, the gap in which {what} {than[event.kind]}.{gap}"
 
 
-def _comparison(event: Event) -> str:
+def _compare(event: Event, words: OwnWords) -> str:
+    protected, output = words.name_column(event.protected), words.name_column(event.output)
     if not event.group and not event.outcome:
-        return f"{event.output} {'rises' if event.sign > 0 else 'falls'} with {event.protected}"
-    more = "more" if event.sign > 0 else "less"
+        return f"{output} {'rises' if event.sign > 0 else 'falls'} with {protected}"
+    higher = "higher" if event.sign > 0 else "lower"
     if not event.outcome:
-        return f"{event.output} is {'higher' if event.sign > 0 else 'lower'} for {event.protected} = {event.group}"
+        who = words.groups.get(event.protected, {}).get(event.group) or f"{protected} = {event.group}"
+        return f"{output} is {higher} for {who}"
     if not event.group:
-        higher = "higher" if event.sign > 0 else "lower"
-        return f"{event.protected} is {higher} for those with {event.output} = {event.outcome}"
-    who = f"people with {event.protected} = {event.group}"
-    return f"{who} have {event.output} = {event.outcome} {more} often than the others"
+        return f"{protected} is {higher} for those with {output} = {event.outcome}"
+    what = words.say_outcome(event.output, event.outcome, "more" if event.sign > 0 else "less")
+    return f"{words.name_group(event.protected, event.group)} {what} than the others"
 
 
 def explain_method(protected: list[str], output: list[str], alpha: float, mode: Mode, hypotheses: int) -> str:

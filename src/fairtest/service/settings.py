@@ -32,6 +32,8 @@ class Settings:
         Networks that webhooks may reach although they are not public, such as ``10.1.0.0/16``.
     rate
         Requests that a key may send in a second, on average over two; 0 for no limit.
+    run_memory
+        Bytes that a run may take; 0 for three quarters of the machine's memory.
     public_url
         How people reach the service, for links in messages; else what FAIRTEST_PUBLIC_URL says.
     """
@@ -46,6 +48,7 @@ class Settings:
     allow_private: tuple[str, ...] = ()
     public_url: str = ""
     rate: float = 2000.0
+    run_memory: int = 0
 
     @property
     def database_url(self) -> str:

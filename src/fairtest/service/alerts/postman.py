@@ -17,7 +17,7 @@ from fairtest.service.alerts.signing import signature_headers, valid_secrets
 from fairtest.service.alerts.webhook import Outcome, post
 from fairtest.service.pausing import pause
 from fairtest.service.store.tables import delivery, destination, event
-from fairtest.service.work.leases import claim, held
+from fairtest.service.work.leases import claim, update_held
 
 if TYPE_CHECKING:
     import ssl
@@ -127,7 +127,7 @@ class Postman:
                 values |= {"state": "dead", "ended": now}
             else:
                 values |= {"state": "due", "due": now + self._pause(lease.attempts, outcome.retry_after)}
-            connection.execute(held(lease).values(**values))
+            connection.execute(update_held(lease).values(**values))
         if values["state"] == "dead":
             fields = {"delivery": lease.id, "project": lease.project, "attempts": lease.attempts}
             logger.error("a delivery is dead", extra=fields)

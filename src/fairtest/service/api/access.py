@@ -100,7 +100,7 @@ class Remembered(Generic[T]):
 
     def get(self, name: Any, look_up: Callable[[], T]) -> T:
         """Return a value, looked up where it is not known or too old."""
-        if (known := self.known(name)) is not None:
+        if (known := self.find_known(name)) is not None:
             return known
         value = look_up()
         if len(self._values) >= self._most:
@@ -108,7 +108,7 @@ class Remembered(Generic[T]):
         self._values[name] = time.monotonic(), value
         return value
 
-    def known(self, name: Any) -> T | None:
+    def find_known(self, name: Any) -> T | None:
         """Return a value if it is known and not too old."""
         known = self._values.get(name)
         return known[1] if known is not None and time.monotonic() - known[0] < REMEMBERED else None
@@ -140,7 +140,7 @@ class SenderCache:
 
     def remembers(self, authorization: str | None, project: str | None) -> bool:
         """Return whether :meth:`tenant` can answer without the database."""
-        key = self._keys.known(digest_of(token_of(authorization)))
+        key = self._keys.find_known(digest_of(token_of(authorization)))
         return key is not None and (key.project is not None or project is None)
 
     def stream(self, tenant: Tenant, name: str) -> Stream:
@@ -152,7 +152,7 @@ class SenderCache:
 
     def known_stream(self, tenant: Tenant, name: str) -> Stream | None:
         """Return a stream if it is remembered."""
-        return self._streams.known((tenant.project, name))
+        return self._streams.find_known((tenant.project, name))
 
     def forget(self, authorization: str | None, project: str, name: str) -> None:
         """Look the key and the stream up again: one of them has changed."""

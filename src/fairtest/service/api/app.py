@@ -9,12 +9,13 @@ from fastapi import FastAPI
 from fairtest.service.api import alerts, deletions, health, metrics, monitors, projects, records, runs, streams, watches
 from fairtest.service.api.entrance import Entrance
 from fairtest.service.api.intake import InFront, Intake
-from fairtest.service.api.problems import add_handlers, documented
+from fairtest.service.api.problems import add_handlers, describe_problems
 from fairtest.service.operate.metrics import Meters
 from fairtest.service.pages import actions, asking, views
 from fairtest.version import __version__
 
 if TYPE_CHECKING:
+    from fairtest.service.operate.tracing import Tracing
     from fairtest.service.service import Service
 
 VERSIONED = (
@@ -30,13 +31,15 @@ VERSIONED = (
 """The routes under ``/v1``, one router for each file. To add one: write ``api/NAME.py`` with a router, and name it."""
 
 
-def create_app(service: Service, *, behind_proxy: bool = False) -> FastAPI:
+def create_app(service: Service, *, behind_proxy: bool = False, tracing: Tracing | None = None) -> FastAPI:
     """Return the app of a service; closing the app does not close the service.
 
     Parameters
     ----------
     behind_proxy
         Whether others reach it through a proxy: then nobody is taken for this machine.
+    tracing
+        What makes spans of requests, if anything does.
     """
     app = FastAPI(
         title="FairTest",
@@ -45,14 +48,14 @@ def create_app(service: Service, *, behind_proxy: bool = False) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
-        responses=documented(),
+        responses=describe_problems(),
     )
     app.state.service = service
     app.state.intake = Intake(service)
     app.add_middleware(InFront, intake=app.state.intake)
     app.state.meters = Meters(service)
     app.state.behind_proxy = behind_proxy
-    app.add_middleware(Entrance, meters=app.state.meters)
+    app.add_middleware(Entrance, meters=app.state.meters, tracing=tracing)
     add_handlers(app)
     for router in VERSIONED:
         app.include_router(router, prefix="/v1")

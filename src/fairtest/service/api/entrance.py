@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from fairtest.service.operate.metrics import Meters
+    from fairtest.service.operate.tracing import Tracing
 
 log = logging.getLogger("fairtest.requests")
 TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -41,8 +42,8 @@ class Entrance:
     to the network, paths to the route that they match, and queries are left out.
     """
 
-    def __init__(self, app: ASGIApp, meters: Meters) -> None:
-        self._app, self._meters = app, meters
+    def __init__(self, app: ASGIApp, meters: Meters, tracing: Tracing | None = None) -> None:
+        self._app, self._meters, self._tracing = app, meters, tracing
         self._lines = Buckets(REFUSED_LINES, burst=10.0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,6 +66,8 @@ class Entrance:
             self._note(scope, status, time.perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        if self._tracing is not None:
+            self._trace(self._tracing, scope, status, seconds)
         is_batch = scope["method"] == "POST" and BATCH.fullmatch(scope["path"]) is not None
         if is_batch:
             self._meters.note_batch(status, seconds)
@@ -84,6 +87,13 @@ class Entrance:
             "key": _key_of(headers.get(b"authorization", b"")),
         }
         log.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=fields)
+
+    def _trace(self, tracing: Tracing, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in METHODS else "_OTHER"
+        route, ended = name_route(scope), time.time_ns()
+        fields = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+        parent = dict(scope["headers"]).get(b"traceparent", b"").decode("latin-1")
+        tracing.add(f"{method} {route}", ended - int(seconds * 1e9), ended, fields, parent)
 
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

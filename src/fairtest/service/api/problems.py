@@ -28,7 +28,7 @@ def problem(
     return JSONResponse(body, status, headers, MEDIA_TYPE)
 
 
-def documented() -> dict[int | str, dict[str, Any]]:
+def describe_problems() -> dict[int | str, dict[str, Any]]:
     """Return the problems that any route may answer with, for the description of the interface."""
     statuses = {
         400: "the body cannot be read", 401: "no valid key", 403: "the key may not do this", 404: "no such thing",

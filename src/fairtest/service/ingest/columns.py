@@ -81,7 +81,7 @@ class Declaration:
 
     def columns_as_json(self) -> str:
         """Return the columns as they are stored and shown."""
-        return json.dumps({column.name: _shown(column) for column in self.columns})
+        return json.dumps({column.name: _show_column(column) for column in self.columns})
 
 
 def read_declaration(given: Mapping[str, Any]) -> Declaration:
@@ -144,7 +144,7 @@ def _with_needs(column: StreamColumn, found: Declaration) -> StreamColumn:
     return replace(column, required=True) if needed else column
 
 
-def _shown(column: StreamColumn) -> dict[str, Any]:
+def _show_column(column: StreamColumn) -> dict[str, Any]:
     shown: dict[str, Any] = {"kind": column.kind, "required": column.required}
     if column.levels:
         shown["levels"] = list(column.levels)

@@ -34,7 +34,7 @@ def read_csv(body: bytes, declaration: Declaration, most: int) -> pl.DataFrame:
             if column.name in text.columns
             else pl.Series(column.name, [None] * text.height, pl.String)
         )
-        values = _converted(given, column)
+        values = _convert_column(given, column)
         wrong = given.is_not_null() & values.is_null()
         bad += [BadRow(row, column.name, show_value(given[row]), column.allowed) for row in wrong.arg_true()]
         columns.append(values)
@@ -56,7 +56,7 @@ def check_header(names: list[str], declaration: Declaration) -> None:
         raise BatchRejected(bad, 0, 0)
 
 
-def _converted(given: pl.Series, column: StreamColumn) -> pl.Series:
+def _convert_column(given: pl.Series, column: StreamColumn) -> pl.Series:
     """Return text as values; what does not fit is null."""
     if column.kind == "text":
         return given

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import msgspec
 
 from fairtest.service.errors import BadRow, BatchRejected, TooLarge
-from fairtest.service.ingest.columns import LONGEST_VALUE
+from fairtest.service.ingest.columns import LONGEST_ID, LONGEST_VALUE
 from fairtest.service.ingest.frames import bad_ids, frame_of, reject, show_value
 
 if TYPE_CHECKING:
@@ -62,6 +62,38 @@ def read_lines(body: bytes, declaration: Declaration, most: int) -> pl.DataFrame
         return _frame_of_records(record.decode_lines(body), declaration, most)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         _explain(_untyped_lines(body), declaration, error, most)
+
+
+def count_good_records(body: bytes, declaration: Declaration, most: int) -> int | None:
+    """Return how many records ``{"records": […]}`` has if all are good; None where something is to be said of them."""
+    envelope, _, _ = _decoders(declaration)
+    try:
+        found = envelope.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if found.records is None or found.columns is not None or found.truths is not None:
+        return None
+    return _count_good(found.records, declaration, most)
+
+
+def count_good_lines(body: bytes, declaration: Declaration, most: int) -> int | None:
+    """Return how many records lines of JSON have if all are good; None where something is to be said of them."""
+    _, record, _ = _decoders(declaration)
+    try:
+        return _count_good(record.decode_lines(body), declaration, most)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _count_good(records: list[Any], declaration: Declaration, most: int) -> int | None:
+    """Return how many records there are, unless there are none, too many, or ids that are not allowed."""
+    field = f"c{declaration.names.index(declaration.record_id)}"
+    ids = list(map(attrgetter(field), records))
+    if not 0 < len(ids) <= most or len(set(ids)) < len(ids) or "" in ids:
+        return None
+    if max(map(len, ids)) > LONGEST_ID // 4 and max(len(each.encode()) for each in ids) > LONGEST_ID:
+        return None
+    return len(ids)
 
 
 def _frame_of_records(records: list[Any], declaration: Declaration, most: int) -> pl.DataFrame:

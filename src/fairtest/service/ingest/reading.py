@@ -12,12 +12,14 @@ from fairtest.service.ingest.arrow import pack_arrow, read_arrow
 from fairtest.service.ingest.csv import read_csv
 from fairtest.service.ingest.frames import pack_frame
 from fairtest.service.ingest.json import read_json, read_lines
+from fairtest.service.ingest.received import pack_received
 from fairtest.service.store.log import Append
 
 if TYPE_CHECKING:
     import polars as pl
 
     from fairtest.service.ingest.columns import Declaration
+    from fairtest.service.ingest.frames import Packed
     from fairtest.service.store.streams import Stream
 
 FORMATS = {
@@ -59,18 +61,19 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
     body = unpack_body(sent.body, sent.encoding)
     declaration = stream.declaration if sent.kind == "records" else stream.declaration.for_truths()
     packed = None
-    if (format_name, sent.kind) == ("arrow", "records") and stream.sampling is None:
-        packed = pack_arrow(body, declaration, MOST_RECORDS)
+    if sent.kind == "records" and stream.sampling is None:
+        packed = _pack_quickly(format_name, body, declaration)
     if packed is None:
         frame = read(body, declaration, MOST_RECORDS)
         frame = frame if sent.kind == "records" else _check_truths(frame, declaration)
         packed = pack_frame(frame if stream.sampling is None else stream.sampling.of(frame))
-    digest = hashlib.sha256(f"{sent.kind} {format_name} ".encode() + body).hexdigest()
+    digest = hashlib.sha256(f"{sent.kind} {format_name} ".encode())
+    digest.update(body)
     return Append(
         stream.project,
         stream.name,
         sent.key,
-        digest,
+        digest.hexdigest(),
         sent.kind,
         format_name,
         packed.rows,
@@ -78,6 +81,13 @@ def read_batch(sent: Sent, stream: Stream, writer_key: str | None) -> Append:
         stream.version,
         writer_key,
     )
+
+
+def _pack_quickly(format_name: str, body: bytes, declaration: Declaration) -> Packed | None:
+    """Return records ready to be stored without making a frame of them; None where that cannot be."""
+    if format_name == "arrow":
+        return pack_arrow(body, declaration, MOST_RECORDS)
+    return pack_received(format_name, body, declaration, MOST_RECORDS)
 
 
 def unpack_body(body: bytes, encoding: str) -> bytes:

@@ -9,15 +9,24 @@ import os
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from fairtest.service.operate.logs import configure_logs
 from fairtest.service.operate.starting import from_text
+from fairtest.service.operate.tracing import start_tracing
 from fairtest.service.service import Service
 
 if TYPE_CHECKING:
     from fairtest.service.operate.starting import Listening
     from fairtest.service.settings import Settings
+
+SWITCH_EVERY = 0.0003
+"""Seconds after which a thread that computes lets another one go on. The writer asks for its turn after each statement
+of a transaction, with all clients waiting for its commit: with Python's 5 ms most of a commit is waiting for that."""
+
+YIELDING = 5
+"""How much a worker steps back: whoever sends records waits for an answer, and nobody waits for a run."""
 
 
 def run_api(settings: Settings, listening: Listening, socket: int) -> None:
@@ -26,9 +35,13 @@ def run_api(settings: Settings, listening: Listening, socket: int) -> None:
 
     from fairtest.service.api.app import create_app
 
-    with Service(settings, writes=True) as service:
+    sys.setswitchinterval(SWITCH_EVERY)
+    with ExitStack() as stack:
+        service = stack.enter_context(Service(settings, writes=True))
+        if (tracing := start_tracing("api")) is not None:
+            stack.callback(tracing.close)
         config = uvicorn.Config(
-            create_app(service, behind_proxy=listening.behind_proxy),
+            create_app(service, behind_proxy=listening.behind_proxy, tracing=tracing),
             fd=socket,
             access_log=False,
             log_level="warning",
@@ -48,10 +61,14 @@ def run_worker(settings: Settings) -> None:
     """Do what is due, until told to stop."""
     from fairtest.service.work.worker import work_until
 
-    with Service(settings) as service:
+    os.nice(YIELDING)
+    with ExitStack() as stack:
+        service = stack.enter_context(Service(settings))
+        if (tracing := start_tracing("worker")) is not None:
+            stack.callback(tracing.close)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: service.stopping.set())
-        work_until(service, service.stopping)
+        work_until(service, service.stopping, tracing=tracing)
 
 
 def main() -> None:

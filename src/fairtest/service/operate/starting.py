@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from fairtest.service.store.projects import any_key
 
 if TYPE_CHECKING:
     from fairtest.service.service import Service
+
+ADDRESS_FILE = "address"
+"""The file of the folder that says where the service listens while it runs."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,22 @@ def check_may_listen(service: Service, listening: Listening) -> None:
             f"On the address {listening.host} keys would travel unprotected. Name --tls-cert and --tls-key, or say "
             "--behind-proxy where a proxy adds TLS."
         )
+
+
+def note_address(settings: Settings, address: str) -> None:
+    """Keep where the service listens in its folder, for commands on the same machine; empty when it has stopped."""
+    place = settings.data / ADDRESS_FILE
+    if address:
+        place.write_text(f"{address}\n")
+    else:
+        place.unlink(missing_ok=True)
+
+
+def known_address(settings: Settings) -> str:
+    """Return where the service of this folder listens, or would if nobody said otherwise."""
+    with suppress(OSError):
+        return (settings.data / ADDRESS_FILE).read_text().strip()
+    return f"http://localhost:{Listening.port}"
 
 
 def to_text(settings: Settings, listening: Listening) -> str:

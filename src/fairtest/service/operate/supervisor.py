@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fairtest.exceptions import InputError
-from fairtest.service.operate.starting import check_may_listen, to_text
+from fairtest.service.operate.starting import check_may_listen, note_address, to_text
 from fairtest.service.pages.sessions import make_sign_in_link
 from fairtest.service.service import Service
 from fairtest.service.store.projects import any_key
@@ -96,9 +96,11 @@ def serve(settings: Settings, listening: Listening, workers: int, say: Callable[
         say(f"FairTest listens on {scheme}://{listening.host}:{port} and keeps its data in {settings.data}")
         if link:
             say(f"Sign in, once and within ten minutes: {scheme}://localhost:{port}{link}")
+        note_address(settings, f"{scheme}://localhost:{port}")
         while not stopping.wait(0.2):
             for child in children:
                 child.look_after(say)
+        note_address(settings, "")
         deadline = time.monotonic() + STOP_WITHIN
         for child in children:
             if child.process is not None:
@@ -112,6 +114,8 @@ def _listen(listening: Listening) -> socket.socket:
         family = socket.getaddrinfo(listening.host, listening.port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # an answer is written in two parts: else the second waits 40 ms for the client to confirm the first
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listener.bind((listening.host, listening.port))
     except OSError as error:
         why = error.strerror or str(error)

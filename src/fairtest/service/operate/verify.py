@@ -16,14 +16,16 @@ import polars as pl
 from sqlalchemy import func, select
 
 from fairtest.monitoring.journal import differences
-from fairtest.service.ingest.frames import from_bytes
+from fairtest.service.ingest.received import count_stored
 from fairtest.service.store.log import BODY
+from fairtest.service.store.packing import unpack_plain
 from fairtest.service.store.retention import expired_upto
 from fairtest.service.store.rows import ID_HASH, SEQ
 from fairtest.service.store.sealing import live_segments
+from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import batch, batch_body, monitor, report, run, run_people, stream, tombstone
 from fairtest.service.store.trail import broken_links
-from fairtest.service.store.watch_steps import load_journal, load_people, unpack_plain
+from fairtest.service.store.watch_steps import load_journal, load_people
 from fairtest.service.store.watch_tables import watch
 
 if TYPE_CHECKING:
@@ -71,8 +73,7 @@ def _check_watches(service: Service, project: str, monitor_id: str) -> Iterator[
 def _check_log(service: Service, project: str, name: str) -> Iterator[str]:
     """Check that batches are counted without gaps and have their bodies until they are sealed."""
     with service.database.reading() as connection:  # one snapshot: batches arrive meanwhile
-        owner = (stream.c.project == project) & (stream.c.name == name)
-        counter = connection.execute(select(stream.c.seq, stream.c.records, stream.c.sealed).where(owner)).one()
+        counter = load_stream(connection, project, name)
         log = (batch.c.project == project) & (batch.c.stream == name)
         rows = connection.execute(
             select(batch.c.seq, batch.c.kind, batch.c.rows).where(log).order_by(batch.c.seq)
@@ -93,7 +94,7 @@ def _check_log(service: Service, project: str, name: str) -> Iterator[str]:
     if left := sorted(set(there).difference(unsealed)):
         yield f"batch {left[0]} is sealed and its body still there"
     for seq, body in there.items():
-        if seq in unsealed and from_bytes(body).height != unsealed[seq]:
+        if seq in unsealed and count_stored(body, counter.declaration) != unsealed[seq]:
             yield f"the body of batch {seq} has another number of records than its receipt"
 
 

@@ -54,6 +54,16 @@ def sign_out(request: Request, form: Form) -> Response:
     return response
 
 
+@router.post("/sessions/{name}/end")
+def end_session(request: Request, form: Form, name: str) -> Response:
+    """End a session of the visitor's key, on whatever machine it is; whoever may only read may do that, too."""
+    check_origin(request)
+    visitor, service = visitor_of(request), service_of(request)
+    sessions.check_form(service.secret, visitor, form.get("form_token", ""))
+    sessions.end_session(service.database, visitor, name)
+    return RedirectResponse("/" if visitor.project is None else f"/p/{visitor.project}/settings/", 303)
+
+
 @router.post("/p/{project}/findings/{finding_id}")
 def note_finding(sent: Sent, finding_id: str) -> Response:
     """Acknowledge a finding with a note, or open or close it again."""

@@ -5,6 +5,7 @@ Every drawing is hidden from screen readers; a table beside it says the same.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,19 @@ def draw_trend(measures: Sequence[Measure]) -> Markup:
             parts.append(f'<line class="range" x1="{x:.2f}%" x2="{x:.2f}%" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')
         kind = "dot" if each.confirmed else "dot hollow"
         parts.append(f'<circle class="{kind}" cx="{x:.2f}%" cy="{y:.1f}" r="4"/>')
-    return Markup(f'<svg class="trend" height="{TREND_HEIGHT}" width="100%" aria-hidden="true">{"".join(parts)}</svg>')
+    for place in sorted({0, len(measures) - 1}) if measures else ():  # where the axis begins and ends
+        x, word = 8 + (place + 0.5) * step, _say_day(measures[place].ended)
+        parts.append(f'<text class="date middle" x="{x:.2f}%" y="{TREND_HEIGHT + 12}">{word}</text>')
+    return Markup(
+        f'<svg class="trend" height="{TREND_HEIGHT + 18}" width="100%" aria-hidden="true">{"".join(parts)}</svg>'
+    )
+
+
+def _say_day(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return f"{moment.day} {moment:%b}"
 
 
 def draw_marks(measures: Sequence[Measure]) -> Markup:

@@ -32,6 +32,8 @@ LINK, PAGES = "link", "pages"
 LABEL = "dashboard"
 LINK_LASTS, IDLE, LONGEST = 600.0, 8 * 3600.0, 7 * 86400.0
 """Seconds that a link lasts, that a session lasts without being used, and that it lasts at all."""
+NAME = 16
+"""Characters of the hash of a session that name it on pages."""
 NOTE_EVERY = 60.0
 """Seconds between two notes that a session is in use."""
 
@@ -119,6 +121,47 @@ def sign_out(database: Database, visitor: Visitor) -> None:
     """End a session."""
     with database.writing() as connection:
         connection.execute(delete(session).where(session.c.hash == visitor.session))
+
+
+@dataclass(frozen=True)
+class OpenSession:
+    """A session of a key that is open: ``name`` is part of its hash, and opens nothing."""
+
+    name: str
+    began: float
+    ends: float
+    is_this: bool
+
+
+def list_sessions(database: Database, visitor: Visitor) -> list[OpenSession]:
+    """Return the sessions that are open with the visitor's key, newest first."""
+    with database.reading() as connection:
+        now = database.now(connection)
+        mine = (session.c.key == visitor.key) & (session.c.purpose == PAGES)
+        valid = (session.c.expires > now) & (session.c.created > now - LONGEST)
+        rows = connection.execute(select(session).where(mine, valid).order_by(session.c.created.desc()).limit(200))
+        return [
+            OpenSession(
+                row.hash[:NAME], row.created, min(row.expires, row.created + LONGEST), row.hash == visitor.session
+            )
+            for row in rows
+        ]
+
+
+def end_session(database: Database, visitor: Visitor, name: str) -> None:
+    """End a session of the visitor's key.
+
+    Raises
+    ------
+    NotFound
+        The key has no such session.
+    """
+    with database.writing() as connection:
+        mine = (session.c.key == visitor.key) & (session.c.purpose == PAGES)
+        begins = session.c.hash.startswith(name, autoescape=True)
+        if len(name) != NAME or connection.execute(delete(session).where(mine, begins)).rowcount == 0:
+            raise NotFound("There is no such session: it has ended already.")
+        trail.note(database, connection, visitor.key, "session.end", name)
 
 
 def form_token(secret: Secret, visitor: Visitor) -> str:

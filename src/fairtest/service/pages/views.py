@@ -18,7 +18,7 @@ from fairtest.service.api.access import service_of
 from fairtest.service.errors import NotFound, Refused
 from fairtest.service.pages import reading
 from fairtest.service.pages.routes import AtDesk, Desk, PageRoute, page, visitor_of
-from fairtest.service.pages.sessions import form_token
+from fairtest.service.pages.sessions import form_token, list_sessions
 from fairtest.service.pages.writing import STATIC, fill_page, static_file
 from fairtest.service.store import destinations, outbox, projects, streams
 from fairtest.service.store.database import Database
@@ -201,9 +201,11 @@ def show_key_list(desk: Desk, *, secret: str = "", words: str = "") -> Response:
 
 @router.get("/p/{project}/settings/")
 def show_project(desk: AtDesk) -> Response:
-    """Show the project: streams and how long they keep records."""
+    """Show the project: streams and how long they keep records, and where the visitor is signed in."""
     found = projects.find_project(desk.service.database, desk.project)
-    return desk.show("project.html.jinja", found=found, streams=streams.list_streams(desk.tenant, None, 200))
+    kept = streams.list_streams(desk.tenant, None, 200)
+    signed_in = list_sessions(desk.service.database, desk.visitor)
+    return desk.show("project.html.jinja", found=found, streams=kept, sessions=signed_in)
 
 
 @router.get("/p/{project}/audit/")
@@ -249,3 +251,10 @@ def _backlog(database: Database) -> dict[str, int]:
         }
         found["events in all"] = int(connection.scalar(select(func.count()).select_from(event)) or 0)
     return found
+
+
+@router.get("/p/{unknown:path}", include_in_schema=False)
+def show_nothing(request: Request, unknown: str) -> Response:
+    """Say that there is no such page; the last route, so that all others come first."""
+    visitor_of(request)
+    raise NotFound(f"There is no page at /p/{unknown[:80]}. The pages of your projects are on the overview.")

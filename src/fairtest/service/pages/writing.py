@@ -125,6 +125,26 @@ def size(many: int) -> str:
     return f"{many} B"
 
 
+def say_setting(name: str, value: Any) -> str:
+    """Return a setting of a question as people write it.
+
+    Examples
+    --------
+    >>> say_setting("protected", ["sex", ["sex", "race"]]), say_setting("favourable", {"granted": True})
+    ('sex, sex × race', 'granted = true')
+    >>> say_setting("error_rate", {"level": 0.05, "over": "life"}), say_setting("tolerance", 0.02)
+    ('5 % over its life', '0.02')
+    """
+    if name == "error_rate":
+        over = "over its life" if value["over"] == "life" else "a year"
+        return f"{100 * value['level']:g} % {over}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {say_setting('', each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(" × ".join(map(str, each)) if isinstance(each, list) else str(each) for each in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @cache
 def _templates() -> Environment:
     made = Environment(
@@ -135,7 +155,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     moments = (day, moment, short_moment, iso, date_words)
-    functions = (*moments, count, rate, effect, interval, number_of, size, static_address)
+    functions = (*moments, count, rate, effect, interval, number_of, size, say_setting, static_address)
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {
         "gap": say_signed,

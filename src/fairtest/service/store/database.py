@@ -38,6 +38,8 @@ PASSWORD = "FAIRTEST_DATABASE_PASSWORD"
 SOON = 2 * WAIT
 """Seconds within which a small transaction ends, or the database has fallen silent."""
 IMMEDIATE = "fairtest_immediate"
+PAGE = 8192
+"""Bytes of a page of a new SQLite file: a batch takes several, and each is written on its own."""
 READ_ONLY = "25006"
 """What PostgreSQL says of a change where it takes none, such as on a standby after a failover."""
 
@@ -157,7 +159,8 @@ def _sqlite_engine(url: URL) -> Engine:
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver begins no transaction of its own
         journal = "WAL" if may_use_wal(driver.sqlite_version_info) else "TRUNCATE"
-        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        durable = (f"page_size={PAGE}", f"journal_mode={journal}", "synchronous=FULL")
+        for setting in (*durable, "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {setting}")
 
     @event.listens_for(engine, "begin")
@@ -213,6 +216,8 @@ def _telling_outages() -> Iterator[None]:
         raise StoreUnavailable(f"The database does not answer: {_first_line(error)}") from error
     except DataError as error:  # PostgreSQL's text has no NUL, and its numbers are smaller than Python's
         raise BadRequest(f"A value cannot be looked for or stored: {_first_line(error)}") from error
+    except OverflowError as error:  # SQLite's driver says it before the database does
+        raise BadRequest("A value cannot be looked for or stored: the number is too large.") from error
     except DBAPIError as error:
         if error.connection_invalidated:
             raise StoreUnavailable("The connection to the database was lost.") from error

@@ -136,7 +136,7 @@ def _append_to_stream(
     for place, each in appends.items():
         if each.key in known:
             digest, receipt = known[each.key]
-            answers[place] = _replayed(receipt) if digest == each.digest else _reused(each.key)
+            answers[place] = _mark_replayed(receipt) if digest == each.digest else _refuse_reuse(each.key)
         elif each.checked_against != row.version:
             answers[place] = StreamChanged(f"The stream is at version {row.version} now.")
         else:
@@ -206,9 +206,9 @@ def _receipts(connection: Connection, owner: tuple[str, str], keys: Iterable[str
     return {row[1]: (row[0], Receipt(*row[1:])) for row in rows}
 
 
-def _replayed(receipt: Receipt) -> Receipt:
+def _mark_replayed(receipt: Receipt) -> Receipt:
     return Receipt(**{**vars(receipt), "replayed": True})
 
 
-def _reused(key: str) -> KeyReused:
+def _refuse_reuse(key: str) -> KeyReused:
     return KeyReused(f"The Idempotency-Key {key!r} was used for another body. A new batch needs a key of its own.")

@@ -124,7 +124,7 @@ def list_keys(
     if after is not None:
         query = query.where(key.c.id > after)
     with database.reading() as connection:
-        return [_stored(row) for row in connection.execute(query)]
+        return [_read_key(row) for row in connection.execute(query)]
 
 
 def revoke_key(database: Database, who: str, key_id: str, project_name: str | None) -> None:
@@ -169,7 +169,7 @@ def find_key(database: Database, text: str) -> StoredKey | None:
     if row.last_used is None or now - row.last_used > USED_AT_MOST_EVERY:
         with database.writing_soon() as connection:
             connection.execute(update(key).where(key.c.id == key_id).values(last_used=now))
-    return _stored(row)
+    return _read_key(row)
 
 
 def valid_keys(connection: Connection, ids: Iterable[str], now: float) -> set[str]:
@@ -184,7 +184,7 @@ def _valid(now: float | BindParameter[float]) -> ColumnElement[bool]:
 FIND_VALID = select(key.c.id).where(key.c.id.in_(bindparam("ids", expanding=True)), _valid(bindparam("now")))
 
 
-def _stored(row: Row[Any]) -> StoredKey:
+def _read_key(row: Row[Any]) -> StoredKey:
     return StoredKey(
         row.id,
         row.project,

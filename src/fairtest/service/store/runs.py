@@ -18,7 +18,7 @@ from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import measure, report, run, run_people
-from fairtest.service.work.leases import held
+from fairtest.service.work.leases import update_held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def spend(database: Database, lease: Lease, answer: Answer) -> None:
     """
     with database.writing_soon() as connection:
         now = database.now(connection)
-        done = held(lease).values(
+        done = update_held(lease).values(
             state="done", lease_until=None, lo=answer.lo, hi=answer.hi, set_number=answer.before + 1,
             level=answer.level, people=answer.people, detail=json.dumps(answer.detail), ended=now, spent_at=now,
             reason=None,
@@ -155,7 +155,7 @@ def end_run(database: Database, lease: Lease, state: str, reason: str, detail: d
     with database.writing_soon() as connection:
         now = database.now(connection)
         values = {"state": state, "reason": reason[:1000], "detail": json.dumps(detail), "ended": now}
-        connection.execute(held(lease).values(**values, lease_until=None))
+        connection.execute(update_held(lease).values(**values, lease_until=None))
 
 
 def cancel_run(tenant: Tenant, run_id: str) -> None:

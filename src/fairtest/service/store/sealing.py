@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from sqlalchemy import delete, insert, select, update
 
-from fairtest.service.ingest.frames import from_bytes
+from fairtest.service.ingest.received import read_stored
 from fairtest.service.pausing import pause
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.log import BODY
@@ -190,7 +190,8 @@ def _read_bodies(service: Service, found: Stream, goal: int) -> tuple[dict[str, 
             ).all()
         read = {seq: service.segments.read(large[seq]) for seq in few if seq in large}
         for seq, body in sorted([*read.items(), *((row.seq, row.body) for row in stored)]):
-            frame = from_bytes(body)
+            declared = found.declaration if few[seq].kind == "records" else found.declaration.for_truths()
+            frame = read_stored(body, declared)
             place = (pl.lit(seq).alias(SEQ), pl.int_range(frame.height, dtype=pl.Int32).alias(ROW))
             received = pl.lit(few[seq].received, pl.Float64).alias(RECEIVED)
             parts.setdefault(few[seq].kind, []).append(frame.with_columns(*place, received))

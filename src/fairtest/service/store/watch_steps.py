@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from fairtest.monitoring.words import say_association
+from fairtest.monitoring.words import OwnWords, say_association, say_claim
 from fairtest.service.errors import Conflict
 from fairtest.service.pausing import pause
 from fairtest.service.store.database import insert_new
 from fairtest.service.store.findings import find_by_mark, find_or_add, fingerprint, turn_finding
 from fairtest.service.store.outbox import Happening, announce
+from fairtest.service.store.packing import pack_plain, unpack_plain
 from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
-from fairtest.service.work.leases import held
+from fairtest.service.work.leases import update_held
 from fairtest.workspace.codec import pack
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Step:
         For each pair, the hashes of people whose first record was used.
     said
         What else happened that people may want to be told.
+    words
+        What the monitor calls things: what is told is told in these words.
     """
 
     phase: str
@@ -64,6 +66,7 @@ class Step:
     events: Sequence[Event] = ()
     followed: Sequence[Followed] = ()
     said: Sequence[Happening] = ()
+    words: OwnWords = field(default_factory=OwnWords)
 
 
 class LeaseLost(Conflict):
@@ -88,7 +91,7 @@ def store_step(database: Database, lease: Lease, step: Step) -> None:
         }  # fmt: skip
         if step.state is not None:
             values["body"] = pack_plain(step.state)
-        own = held(lease).where(watch.c.step == lease.row["step"])
+        own = update_held(lease).where(watch.c.step == lease.row["step"])
         if connection.execute(own.values(**values)).rowcount != 1:
             raise LeaseLost("The lease of this watch was lost.")
         place = {"project": lease.project, "watch": lease.id, "step": number}
@@ -133,7 +136,7 @@ def _tell(database: Database, connection: Connection, lease: Lease, step: Step, 
         mark = fingerprint(event.protected, event.output, event.context)
         about = {
             "protected": event.protected, "output": event.output, "context": pack(event.context),
-            "words": str(event.context), "metric": "", "sentence": say_association(event),
+            "words": str(event.context), "metric": "", "sentence": say_association(event, step.words),
         }  # fmt: skip
         found = find_by_mark(connection, lease.project, monitor, mark)
         if event.kind == "new":
@@ -141,17 +144,17 @@ def _tell(database: Database, connection: Connection, lease: Lease, step: Step, 
             turn_finding(connection, lease.project, found, to="open", only_from=("closed",))
         elif event.kind == "gone" and found is not None:
             turn_finding(connection, lease.project, found, to="closed", only_from=("open", "acknowledged"))
-        announce(database, connection, lease.project, monitor, _happening(event, found, lease))
+        announce(database, connection, lease.project, monitor, _as_happening(event, found, lease, step.words))
     for happening in step.said:
         announce(database, connection, lease.project, monitor, happening)
 
 
-def _happening(event: Event, finding_id: str | None, lease: Lease) -> Happening:
+def _as_happening(event: Event, finding_id: str | None, lease: Lease, words: OwnWords) -> Happening:
     measured = event.measured
     body: dict[str, Any] = {
-        "sentence": str(event), "version": lease.row["version"], "time": event.time.isoformat(), "level": event.level,
-        "context": str(event.context), "protected": event.protected, "output": event.output, "group": event.group,
-        "outcome": event.outcome,
+        "sentence": say_claim(event, words), "version": lease.row["version"], "time": event.time.isoformat(),
+        "level": event.level, "context": str(event.context), "protected": event.protected, "output": event.output,
+        "group": event.group, "outcome": event.outcome,
     }  # fmt: skip
     if event.stake:
         body["stake"] = round(event.stake, 1)
@@ -200,14 +203,3 @@ def names_of_followed(connection: Connection, project: str, watch_id: str) -> li
 
 def _hypotheses(project: str, watch_id: str) -> Any:
     return select(hypothesis).where(hypothesis.c.project == project, hypothesis.c.watch == watch_id)
-
-
-def pack_plain(plain: Mapping[str, Any]) -> bytes:
-    """Return plain data as packed JSON."""
-    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode(), 1)
-
-
-def unpack_plain(packed: bytes) -> dict[str, Any]:
-    """Return plain data that was packed."""
-    found: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return found

@@ -55,13 +55,13 @@ class Writer:
     def submit(self, append: Append) -> Future[Receipt]:
         """Hand over a batch; the result is there when it is committed."""
         promise: Future[Receipt] = Future()
-        self._put(append, promise)
+        self._enqueue(append, promise)
         return promise
 
     def submit_from_loop(self, append: Append) -> asyncio.Future[Receipt]:
         """Hand over a batch from a coroutine: all that are committed together wake its loop once."""
         promise: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._put(append, promise)
+        self._enqueue(append, promise)
         return promise
 
     def stop(self) -> None:
@@ -71,7 +71,7 @@ class Writer:
             self._ready.notify()
         self._thread.join()
 
-    def _put(self, append: Append, promise: Promise) -> None:
+    def _enqueue(self, append: Append, promise: Promise) -> None:
         with self._ready:
             if self._stopping:
                 raise StoreUnavailable("The service is stopping.")

@@ -28,8 +28,9 @@ from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.runs import Measured, spent_sets
 from fairtest.service.store.streams import load_stream
 from fairtest.service.work.errors import describe_error
+from fairtest.service.work.memory import limit_memory
 from fairtest.service.work.people import SLOT, choose_people, with_slots
-from fairtest.service.work.question import given, protected_of, seen_columns
+from fairtest.service.work.question import choose_given, protected_of, seen_columns
 from fairtest.workspace.budget import pack_report
 from fairtest.workspace.codec import pack
 
@@ -93,10 +94,10 @@ def _answer(
 ) -> tuple[list[dict[str, str]], list[Measured]]:
     question = monitor.question
     train, test, several = with_slots(chosen.train, chosen.test)
-    roles = given(question, ROLES)
+    roles = choose_given(question, ROLES)
     by = tuple(name for name in detail["explain_by"] if name not in roles.get("explanatory", ()))
     roles["explanatory"] = [*roles.get("explanatory", ()), *by, *([SLOT] if several else [])]
-    declared = given(question, DECLARED)
+    declared = choose_given(question, DECLARED)
     with service.database.reading() as connection:
         declaration = load_stream(connection, monitor.project, monitor.stream).declaration
         followed = followed_contexts(connection, monitor.project, monitor.id)
@@ -108,7 +109,7 @@ def _answer(
     budget = put_under_budget(source)
     investigation = KINDS[question["kind"]](source, protected_of(question), question["output"], **roles)
     investigation.explained_by = by
-    training, testing = (given(question, names) for names in (TRAINING, TESTING))
+    training, testing = (choose_given(question, names) for names in (TRAINING, TESTING))
     results = run_question(investigation, training, testing, followed, _notes(detail))
     stored = [pack_report(answered, declared) for answered in budget.answers]
     reports = [
@@ -191,6 +192,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_worker, daemon=True).start()
     settings, _ = from_text(asked["knows"])
+    limit_memory(settings.run_memory)
     try:
         _write_answer(settings, asked)
     except Exception as error:  # the last line is what the run says of it

@@ -78,7 +78,7 @@ def claim(
     return Lease(table, row["project"], row["id"], row["token"], row["attempts"], dict(row))
 
 
-def held(lease: Lease) -> Update:
+def update_held(lease: Lease) -> Update:
     """Return the update of a row that holds only while the lease is ours: it changes one row, or the lease is lost."""
     table = lease.table
     mine = (table.c.project == lease.project) & (table.c.id == lease.id)
@@ -89,14 +89,14 @@ def renew(database: Database, lease: Lease) -> bool:
     """Hold a row for longer; False if it was lost."""
     with database.writing_soon() as connection:
         now = database.now(connection)
-        return connection.execute(held(lease).values(lease_until=now + LEASE)).rowcount == 1
+        return connection.execute(update_held(lease).values(lease_until=now + LEASE)).rowcount == 1
 
 
 def give_back(database: Database, lease: Lease) -> None:
     """Let somebody else take the row at once; this attempt does not count."""
     with database.writing_soon() as connection:
         attempts = lease.table.c.attempts - 1
-        connection.execute(held(lease).values(state="due", lease_until=None, worker=None, attempts=attempts))
+        connection.execute(update_held(lease).values(state="due", lease_until=None, worker=None, attempts=attempts))
 
 
 def put_off(connection: Connection, now: float, lease: Lease, reason: str, *, final: str = "failed") -> bool:
@@ -105,5 +105,5 @@ def put_off(connection: Connection, now: float, lease: Lease, reason: str, *, fi
     pause_for = BACK_OFF[min(lease.attempts, len(BACK_OFF)) - 1]
     values: dict[str, Any] = {"reason": reason[:1000], "lease_until": None, "worker": None}
     values |= {"state": final} if ended else {"state": "due", "due": now + pause_for}
-    connection.execute(held(lease).values(**values))
+    connection.execute(update_held(lease).values(**values))
     return ended

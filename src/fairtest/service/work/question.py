@@ -23,7 +23,7 @@ WATCHED = ("contextual", "explanatory", "exclude", "metrics", "ground_truth", "e
 DECLARED = ("categorical", "numeric", "ordered", "favourable", "reference")
 
 
-def given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def choose_given(question: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings of a question that are set."""
     return {name: question[name] for name in names if question.get(name) is not None}
 
@@ -65,6 +65,6 @@ def make_watch(
             protected_of(question), question["output"], history=history, person=PERSON_HASH, time=TIME,
             alpha=rate["level"], mode="rate" if rate["over"] == "year" else "lifetime",
             tolerance=question.get("tolerance") or 0.0, name=monitor.id, seed=question.get("seed", 0), journal=journal,
-            before=before, **given(question, WATCHED), **given(question, DECLARED),
+            before=before, **choose_given(question, WATCHED), **choose_given(question, DECLARED),
         )  # fmt: skip
     return watch, [str(each.message) for each in caught if issubclass(each.category, FairTestWarning)]

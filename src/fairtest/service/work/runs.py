@@ -17,6 +17,7 @@ from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.runs import AlreadySpent, Answer, Measured, end_run, spend
 from fairtest.service.store.tables import run
 from fairtest.service.work.leases import RENEW_EVERY, claim, give_back, put_off, renew
+from fairtest.service.work.memory import say_out_of_memory
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -84,10 +85,15 @@ def compute(service: Service, lease: Lease) -> dict[str, Any] | None:
         output.seek(0)
         errors.seek(0)
         if child.returncode != 0:
-            lines = errors.read().strip().splitlines()
-            raise RunFailed(lines[-1] if lines else f"the process ended with {child.returncode}")
+            raise RunFailed(_say_end(child.returncode, errors.read(), service.settings.run_memory))
         answer: dict[str, Any] = json.load(output)
         return answer
+
+
+def _say_end(code: int, errors: str, most: int) -> str:
+    """Return why a child process ended without an answer."""
+    lines = errors.strip().splitlines()
+    return say_out_of_memory(code, errors, most) or (lines[-1] if lines else f"the process ended with {code}")
 
 
 def as_answer(answer: dict[str, Any]) -> Answer:

@@ -20,11 +20,13 @@ from fairtest.monitoring.checks import NO_PERSON
 from fairtest.monitoring.journal import entries_to_plain
 from fairtest.monitoring.slots import MOST_RECORDS
 from fairtest.monitoring.watch import Watch
+from fairtest.monitoring.words import OwnWords
 from fairtest.service.errors import StoreUnavailable
 from fairtest.service.store.findings import followed_contexts
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.monitors import load_monitor
 from fairtest.service.store.outbox import Happening, announce
+from fairtest.service.store.packing import unpack_plain
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import batch, monitor, stream
 from fairtest.service.store.watch_steps import (
@@ -37,7 +39,6 @@ from fairtest.service.store.watch_steps import (
     load_people,
     names_of_followed,
     store_step,
-    unpack_plain,
 )
 from fairtest.service.store.watch_tables import watch
 from fairtest.service.work.errors import describe_error
@@ -238,7 +239,7 @@ def _bet(service: Service, lease: Lease, asked: Monitor, found: Stream, now: flo
         state={"watch": held.watch.state(people=False), "warnings": held.warnings},
         journal=entries_to_plain(_taken(held)), people=held.watch.take_new_people(), events=events,
         followed=held.watch.followed(drawn, contexts) if held.watch.has_begun else (),
-        said=_silence(service, found, now) if caught_up else (),
+        said=_silence(service, found, now) if caught_up else (), words=OwnWords.of(asked.question),
     )  # fmt: skip
 
 
