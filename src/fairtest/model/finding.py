@@ -33,6 +33,9 @@ class CountTable:
     worth
         As how many independent people one of those counted counts in the intervals of rates: 1, unless rows are counted
         that are not one person each.
+    weighed
+        Where rows are not one person each, the rates themselves: each group has an uncertainty of its own, and counts
+        of weights are rounded. Empty elsewhere.
     """
 
     output: str
@@ -41,6 +44,7 @@ class CountTable:
     columns: tuple[Level, ...]
     counts: tuple[tuple[int, ...], ...]
     worth: float = 1.0
+    weighed: tuple[tuple[Rate | None, ...], ...] = ()
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -56,7 +60,7 @@ class CountTable:
     @cached_property
     def rates(self) -> tuple[tuple[Rate | None, ...], ...]:
         """For each output, the share of each group that has it, with its interval; None for a group without people."""
-        return tuple(
+        return self.weighed or tuple(
             tuple(rate_of(n, size, self.worth) for n, size in zip(row, self.sizes, strict=True)) for row in self.counts
         )
 

@@ -112,7 +112,7 @@ def comparison_lines(
     values = [comparison.value, *(g.value for g in shown)]
     written = [value_words(comparison, value) for value in values]
     differences = ["", *(_difference(g, scale) for g in shown)]
-    people = [count_words(finding, n, names) for n in (comparison.size, *(g.size for g in shown))]
+    people = [names.number_of(n) for n in (comparison.size, *(g.size for g in shown))]
     label, value, gap = (max(map(display_width, column)) for column in (labels, written, differences))
     label = min(label, width // 3)
     room = min(width - label - value - gap - max(map(len, people)) - 4 * len(_GAP), _WIDEST_PLOT // 2)

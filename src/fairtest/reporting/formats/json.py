@@ -137,6 +137,7 @@ def _group_errors(errors: GroupErrors) -> dict[str, Any]:
     return {
         "group": errors.group,
         "cells": dict(zip(("tn", "fp", "fn", "tp"), errors.cells, strict=True)),
+        **({} if errors.people is None else {"people": errors.people}),
         "rates": {name: None if known is None else known.share for name, known in rates.items()},
         "intervals": {name: None if known is None else known.interval for name, known in rates.items()},
     }

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line
 from fairtest.numbers import count
-from fairtest.reporting.words.phrases import join_words
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
@@ -36,26 +34,7 @@ def design_words(report: Report) -> str:
             f"{count(round(design.weight))} {report.names.people} they stand for, tables count these, and the "
             f"uncertainty is that of about {count(round(design.effective))} {report.names.people} of equal weight. "
         )
-    return words + _what_is_not_compared(report)
-
-
-def _what_is_not_compared(report: Report) -> str:
-    """Return what reports on people with one row each have, and this one has not."""
-    missing = []
-    if any(_has_several_groups(attribute.population) for attribute in report.attributes):
-        missing.append("gaps of single groups to a reference")
-    if any(isinstance(attribute.population.table, GroupTable) for attribute in report.attributes):
-        missing.append("intervals of medians and ratios")
-    if report.kind == "error profiling":
-        missing.append("the table of error rates by group")
-    return f"Not given for such rows: {join_words(missing)}. " if missing else ""
-
-
-def _has_several_groups(finding: Finding) -> bool:
-    table = finding.table
-    if isinstance(table, CountTable):
-        return len(table.columns) > 2
-    return isinstance(table, GroupTable) and table.by == finding.protected and len(table.rows) > 2
+    return words
 
 
 def size_words(finding: Finding) -> str:
