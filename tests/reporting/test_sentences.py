@@ -232,11 +232,12 @@ def test_headline_without_a_link_in_the_population_or_with_one_that_turns():
     weak = build.income_population(significant=False, p_value=0.4, p_value_raw=0.2)
     lone = build.report(build.attribute(weak, [build.income_finding()]))
     assert headline(lone) == (
-        "Over everybody, no link between income and sex could be confirmed. But it differs in one group"
+        "Over everybody, no link between income and sex could be confirmed. But it differs in one group "
+        "(age > 46, education > 9, education ≤ 11)"
     )
     turned = dataclasses.replace(build.income_finding(), effect=0.3)
     both = build.report(build.attribute(build.income_population(), [turned]))
-    assert headline(both).endswith("In one group the link looks stronger or turns the other way")
+    assert headline(both).endswith("education ≤ 11) the link looks stronger or turns the other way")
 
 
 def test_several_attributes_are_joined():

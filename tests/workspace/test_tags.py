@@ -34,7 +34,7 @@ EVER_WRITTEN = {
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
     "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed "
     "comparisons rows weight",
-    "group": "name size mean deviation quantiles whiskers beyond at median_interval",
+    "group": "name size mean deviation quantiles whiskers beyond at median_interval people",
     "group-gap": "group size value gap interval interval_single p_value p_value_raw significant before ratio "
     "ratio_interval median_gap median_gap_interval",
     "group-errors": "group cells people weighed",
@@ -53,7 +53,7 @@ EVER_WRITTEN = {
     "method tolerance trees attributes_per_node population_share",
     "significant": "output contexts labels",
     "stratum": "values size effect interval interval_single p_value p_value_raw table",
-    "tested": "context size effect interval p_value significant guided",
+    "tested": "context size effect interval p_value significant guided part_of",
     "testing": "number level correction method preset tolerance reuse population_share",
     "told": "training test attributes",
     "training": "max_depth min_size search score aggregate preset trees attributes_per_node",

@@ -23,7 +23,7 @@ from fairtest.statistics.rates import score
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairtest.data.axes import Condition
     from fairtest.data.source import DataSource
@@ -297,9 +297,13 @@ class Describer:
             each |= {"ratio": _number(r), "ratio_interval": _interval(*bounds)}
         return found
 
-    def others(self, contexts: Sequence[int]) -> tuple[Tested, ...]:
-        """Return some contexts that are no findings, without the tables behind them."""
+    def others(self, contexts: Sequence[int], part_of: Mapping[int, int] | None = None) -> tuple[Tested, ...]:
+        """Return some contexts that are no findings, without the tables behind them.
+
+        ``part_of`` says of some of them which finding says what they say.
+        """
         asked, e = self._validated.asked, self._validated.contexts
+        findings = part_of or {}
         return tuple(
             Tested(
                 context=asked.contexts[i],
@@ -309,6 +313,7 @@ class Describer:
                 p_value=_number(e.p[i]),
                 significant=bool(e.p[i] <= self.level),
                 guided=asked.contexts[i] in asked.guided,
+                part_of=asked.contexts[findings[i]] if i in findings else None,
             )
             for i in contexts
         )

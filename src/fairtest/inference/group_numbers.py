@@ -35,8 +35,9 @@ def describe_group(
     if not n or (weight is not None and not weight.any()):
         return Group(name, 0, None, None, None)
     ends = None if level is None else _finite(_find_median_interval(values, weight, person, level))
+    people = None if person is None else int(np.unique(person).size)
     if weight is not None:
-        return replace(_describe_weighted(name, values, numbers, weight), median_interval=ends)
+        return replace(_describe_weighted(name, values, numbers, weight), median_interval=ends, people=people)
     values = np.sort(values)  # sums then do not hang on the order of the rows
     return Group(
         name=name,
@@ -46,6 +47,7 @@ def describe_group(
         **_box(values, np.quantile(values, QUARTILES)),
         at=None if numbers is None else float(np.mean(np.sort(numbers))),
         median_interval=ends,
+        people=people,
     )
 
 

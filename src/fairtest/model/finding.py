@@ -86,6 +86,8 @@ class Group:
         Where the group stands on the attribute that makes the groups: its mean there, if that is a number.
     median_interval
         Of the median, single, at the level of the set; None in bins of a number, and where people are too few.
+    people
+        Where people have several rows, which are then counted in ``size``: how many people these are of; else None.
     """
 
     name: Level
@@ -97,6 +99,12 @@ class Group:
     beyond: int = 0
     at: float | None = None
     median_interval: Interval | None = None
+    people: int | None = None
+
+    @property
+    def n_people(self) -> int:
+        """How many people the group has."""
+        return self.size if self.people is None else self.people
 
     @property
     def reach(self) -> tuple[float, float] | None:
@@ -192,6 +200,8 @@ class Tested:
         Simultaneous, as everywhere; None where the effect is undefined, or in a large family not significant.
     guided
         Whether the context is a node of the guided tree.
+    part_of
+        The context of the finding that says what it says, and shares people with it; None where that is everybody.
     """
 
     __test__ = False  # not a test case, whatever its name
@@ -203,6 +213,7 @@ class Tested:
     p_value: float | None
     significant: bool
     guided: bool = False
+    part_of: Context | None = None
 
 
 @dataclass(frozen=True)

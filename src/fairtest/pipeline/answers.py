@@ -222,7 +222,7 @@ def attribute_result(
         everywhere=shown.everywhere,
         elsewhere=None if shown.outside is None else _elsewhere(validated, shown.outside, run),
         errors=group_errors(engine, asked, run.number, source.design),
-        others=others_of(engine, run.number, describer, validated, {0, *shown.leading}),
+        others=others_of(engine, run.number, describer, validated, shown.groups),
     )
 
 

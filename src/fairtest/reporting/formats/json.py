@@ -155,6 +155,7 @@ def _other(other: Tested) -> dict[str, Any]:
         **_interval(other, "interval"),
         "p_value": floor_p_value(other.p_value),
         **_pick(other, "significant", "guided"),
+        "part_of": None if other.part_of is None else [_predicate(predicate) for predicate in other.part_of.predicates],
     }
 
 

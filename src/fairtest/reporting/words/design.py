@@ -9,7 +9,6 @@ from fairtest.numbers import count
 
 if TYPE_CHECKING:
     from fairtest.model.finding import Finding
-    from fairtest.model.names import Names
     from fairtest.model.report import Report
 
 
@@ -42,8 +41,3 @@ def size_words(finding: Finding) -> str:
     rows = "" if finding.rows is None else f", {count(finding.rows)} rows"
     weight = "" if finding.weight is None else f", standing for {count(round(finding.weight))}"
     return rows + weight
-
-
-def count_words(finding: Finding, number: int, names: Names) -> str:
-    """Return how many are counted in the tables of a finding: people, or rows where people have several."""
-    return names.number_of(number) if finding.rows is None else f"{count(number)} rows"

@@ -137,6 +137,29 @@ def gap_words_given(finding: Finding, names: Names) -> str:
     return f"the gap to {reference} is {join_words(named)}"
 
 
+def gaps_inside(finding: Finding, names: Names) -> str:
+    """Return how far the groups of a context are from the reference: ``gap to cauc in the share with hired = no: …``.
+
+    Those whose simultaneous interval excludes none come first, the others are marked; empty without several groups.
+    """
+    comparison = spoken_of(finding.comparisons)
+    if comparison is None or len(comparison.gaps) < 2:
+        return ""
+    scale = scale_of(comparison)
+    gaps = sorted(
+        (g for g in comparison.gaps if g.gap is not None), key=lambda g: (not g.significant, -abs(g.gap or 0.0))
+    )
+    shown = [
+        f"{names.short(finding.protected, g.group)} {scale.number(g.gap)}{'' if g.significant else ' (not clear)'}"
+        for g in gaps[: MOST_NAMED + 1]
+    ]
+    what, unit = f"average {names.column(finding.output)}", ""
+    if comparison.output is not None:
+        what, unit = outcome_words(finding, comparison.output, names, noun=True), " points"
+    reference = names.short(finding.protected, comparison.reference)
+    return f"gap to {reference} in {what}: {', '.join(shown)}{unit}"
+
+
 def _no_single_gap(finding: Finding, comparison: Comparison, names: Names) -> str:
     """Return that groups differ, though no single one surely from the reference."""
     known = sorted((g.value, g.group) for g in comparison.gaps if g.value is not None)
