@@ -11,6 +11,7 @@ from report_builders import counts, finding, group
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
 from fairtest.model.names import Names
+from fairtest.reporting.words.clauses import compare_rates
 from fairtest.reporting.words.headline import headline, nothing_found
 from fairtest.reporting.words.phrases import context_words
 from fairtest.reporting.words.sentences import sentence, sentence_of, stratum_words
@@ -238,6 +239,15 @@ def test_headline_without_a_link_in_the_population_or_with_one_that_turns():
     turned = dataclasses.replace(build.income_finding(), effect=0.3)
     both = build.report(build.attribute(build.income_population(), [turned]))
     assert headline(both).endswith("education ≤ 11) the link looks stronger or turns the other way")
+
+
+def test_an_output_that_ends_in_a_digit_stands_apart_from_the_points():
+    assert compare_rates("women", "have hired = yes", "men", 0.1, 0.3) == (
+        "women have hired = yes 20 points less often than men: 10 % to 30 %"
+    )
+    assert compare_rates("women", "have hired = 1", "men", 0.3, 0.1) == (
+        "women have hired = 1 more often than men, by 20 points: 30 % to 10 %"
+    )
 
 
 def test_several_attributes_are_joined():

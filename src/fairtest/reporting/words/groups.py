@@ -63,9 +63,10 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
     if attribute.everywhere:
         return _everywhere(attribute, turned)
     them = "it" if len(inside) == 1 else "them"
-    left = attribute.elsewhere is None or not _is_clear(attribute.elsewhere)
-    outside = f"outside {them} nothing is left to see" if left else f"outside {them} less is left to see"
-    return f"it shows in {number}, and {outside}"
+    if attribute.elsewhere is None:
+        return f"it shows in {number}"
+    left = "less is left" if _is_clear(attribute.elsewhere) else "nothing clear is left"
+    return f"it shows in {number}, and outside {them} {left}"
 
 
 def _name_groups(inside: Sequence[Finding]) -> str:
@@ -176,7 +177,7 @@ def elsewhere_words(report: Report, attribute: AttributeReport) -> str:
     outside = "this group" if len(inside) == 1 else "these groups"
     start = f"Outside {outside} ({report.names.number_of(rest.size)})"
     if not _is_clear(rest):
-        return f"{start} nothing is left to see: {value}."
+        return f"{start} nothing clear is left: {value}."
     if not attribute.population.significant:
         return f"{start} a {noun} is to be seen as well: {value}."
     turned = metric.signed and rest.effect * (attribute.population.effect or 0.0) < 0

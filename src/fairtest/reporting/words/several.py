@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.scale import AMOUNT, POINTS, TIMES
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.numbers import UNDEFINED, count, decimals_for, quantity, rate
-from fairtest.reporting.words.clauses import decimals_of_rates, points_between
+from fairtest.reporting.words.clauses import compare_rates
 from fairtest.reporting.words.phrases import be, join_words, outcome_words, plural
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
             higher = "higher" if before > 0 else "lower"
             start = f"average {measured} {be(measured)} {size} {higher} for {who} than for {reference}"
         return f"{start}: {numbers[0]} to {numbers[1]}{more}"
-    decimals = decimals_of_rates(a, b)
-    what = outcome_words(finding, comparison.output, names)
-    often = f"{points_between(a, b, decimals)} points {'more' if a > b else 'less'} often"
-    return f"{who} {what} {often} than {reference}: {rate(a, decimals)} to {rate(b, decimals)}"
+    return compare_rates(who, outcome_words(finding, comparison.output, names), reference, a, b)
 
 
 def _other_numbers(gap: GroupGap, decimals: int) -> str:
@@ -149,15 +146,16 @@ def gaps_inside(finding: Finding, names: Names) -> str:
     gaps = sorted(
         (g for g in comparison.gaps if g.gap is not None), key=lambda g: (not g.significant, -abs(g.gap or 0.0))
     )
-    shown = [
-        f"{names.short(finding.protected, g.group)} {scale.number(g.gap)}{'' if g.significant else ' (not clear)'}"
-        for g in gaps[: MOST_NAMED + 1]
-    ]
     what, unit = f"average {names.column(finding.output)}", ""
     if comparison.output is not None:
         what, unit = outcome_words(finding, comparison.output, names, noun=True), " points"
     reference = names.short(finding.protected, comparison.reference)
-    return f"gap to {reference} in {what}: {', '.join(shown)}{unit}"
+    shown = [
+        f"{names.short(finding.protected, g.group)} {scale.number(g.gap)}{'' if place else unit}"
+        f"{'' if g.significant else ' (not clear)'}"
+        for place, g in enumerate(gaps[: MOST_NAMED + 1])
+    ]
+    return f"gap to {reference} in {what}: {', '.join(shown)}"
 
 
 def _no_single_gap(finding: Finding, comparison: Comparison, names: Names) -> str:
