@@ -118,6 +118,11 @@ def test_rates_of_small_weights_are_not_rounded() -> None:
     few, many = (audit(f, "hired", "sex", weights="weight").populations[0] for f in (frame, log_of()))
     assert few.table.rates[1][0].share == pytest.approx(many.table.rates[1][0].share)
     assert few.table.rates[1][0].interval == pytest.approx(many.table.rates[1][0].interval)
+    assert sum(few.table.sizes) == pytest.approx(len(frame), abs=3)
+    assert few.weight is None
+    text = " ".join(audit(frame, "hired", "sex", weights="weight").to_text().split())
+    assert "standing for" not in text
+    assert "weighted by weight, relative to each other" in text
 
 
 def test_nothing_is_said_to_be_missing() -> None:

@@ -98,7 +98,7 @@ class Describer:
             rows = self._fetch_rows(number, conditions)
             tables = self._engine.tables(number, conditions, self._target)
             for i, counts, people in zip(contexts, tables, rows, strict=True):
-                counted = counts if self._design is None else np.rint(counts * self._design.mean_weight)
+                counted = counts if self._design is None else np.rint(counts * self._design.counted_as)
                 worth = self._worth_of(i, float(counted.sum()))
                 whole = self._count_table(counted.sum(axis=0), worth, people)
                 yield whole, partial(self._stratum_counts, counted, worth, people)
@@ -176,6 +176,8 @@ class Describer:
         if self._design.weights is None:
             sizes = table.sizes if isinstance(table, CountTable) else [group.size for group in table.rows]
             return {"rows": int(sum(sizes))}
+        if not self._design.stands_for_people:
+            return {}
         return {"weight": float(sum(table.sizes))} if isinstance(table, CountTable) else {"weight": table.weight}
 
     def _count_table(self, counts: IntArray, worth: float, people: Rows | None) -> CountTable:
@@ -213,7 +215,7 @@ class Describer:
             some = (None if column is None else column[at] for column in (numbers, weight, people.person))
             groups.append(describe_group(name, values[at], *some, level=None if binned else self.level))
         line = None if numbers is None else fit_line(numbers, values, weight)
-        total = None if weight is None or self._design is None else float(weight.sum() * self._design.mean_weight)
+        total = None if weight is None or self._design is None else float(weight.sum() * self._design.counted_as)
         return GroupTable(measured.name, by.name, tuple(groups), line, total)
 
     def _strata(self, i: int, of_stratum: Callable[[int], Table]) -> tuple[Stratum, ...]:

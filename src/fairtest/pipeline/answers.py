@@ -266,7 +266,7 @@ def group_errors(engine: Engine, asked: Asked, number: int, design: Design | Non
     cells = engine.tables(everybody, [()], target)[0].sum(axis=0).T
     if design is not None:
         rows = engine.rows(everybody, (), replace(target, summary=SummaryKind.ROWS))
-        return weigh_errors(rows, question.protected.levels, np.rint(cells * design.mean_weight).astype(int))
+        return weigh_errors(rows, question.protected.levels, np.rint(cells * design.counted_as).astype(int))
     groups = zip(question.protected.levels, cells.tolist(), strict=True)
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 

@@ -27,7 +27,13 @@ def design_words(report: Report) -> str:
             "rows: everybody’s rows are in one set, sizes count people, tables count rows, and what is said holds "
             "whatever the rows of one person have to do with each other. "
         )
-    if design.weights is not None:
+    if design.weights is not None and design.weight < report.data.rows:
+        words += (
+            f"Rows are weighted by {clean_line(design.weights)}, relative to each other: tables count rows by their "
+            f"weights, and the uncertainty is that of about {count(round(design.effective))} {report.names.people} of "
+            "equal weight. "
+        )
+    elif design.weights is not None:
         words += (
             f"Rows are weighted by {clean_line(design.weights)}: shares, averages and effects are those of the "
             f"{count(round(design.weight))} {report.names.people} they stand for, tables count these, and the "
