@@ -4,10 +4,13 @@ import dataclasses
 import datetime as dt
 import re
 
+import numpy as np
+import polars as pl
 import pytest
 import report_builders as build
 from report_builders import counts, finding, group
 
+import fairtest as ft
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
 from fairtest.model.names import Names
@@ -282,3 +285,14 @@ def test_rates_and_their_gap_subtract():
         shares = [float(n) for n in re.findall(r"([\d.]+) % with", text)]
         gap = float(re.search(r"gap of ([\d.]+) points", text)[1])
         assert gap == pytest.approx(abs(shares[0] - shares[1]), abs=0.11)
+
+
+def test_a_number_with_a_plural_name_rises_as_one():
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 70, 1_000)
+    frame = pl.DataFrame({"age": age, "sex": rng.choice(["f", "m"], 1_000), "wages": age + rng.normal(0, 9, 1_000)})
+    said = " ".join(str(ft.audit(frame, ["age", "sex"], "wages", contextual=[])).split())
+    assert "Wages rise with age: " in said
+    assert "Average wages by age: " in said
+    given = " ".join(str(ft.audit(frame, "sex", "wages", explanatory="age", contextual=[])).split())
+    assert "= >" not in given

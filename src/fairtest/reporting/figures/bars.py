@@ -86,7 +86,7 @@ def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink
     if spoken_of(finding.comparisons) is not None:
         return comparison_lines(finding, names, width, ink, named=named)
     if isinstance(finding.table, GroupTable):
-        return _mean_lines(finding.table, names, width, ink)
+        return _mean_lines(finding.table, names, width, ink, named=named)
     return rate_lines(finding, names, least, width, ink, named=named)
 
 
@@ -142,7 +142,7 @@ def _difference(gap: GroupGap, scale: Scale) -> str:
     return f"{before}{scale.number(gap.gap)} {scale.interval(gap.interval)}{'' if gap.significant else ' not clear'}"
 
 
-def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink) -> list[str]:
+def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink, *, named: bool) -> list[str]:
     """Return the average of each group as a bar from 0 (none where one is negative), with its median and people."""
     groups = [group for group in table.rows if group.mean is not None]
     if not groups or len(groups) > _MOST_GROUPS:
@@ -160,7 +160,8 @@ def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink) -> list[s
     room = min(width - label - 2 * len(_GAP) - max(map(len, ends)), _WIDEST_PLOT)
     largest = max(group.mean or 0.0 for group in groups)
     drawn = min(group.mean or 0.0 for group in groups) >= 0 and largest > 0 and room >= _NARROWEST_PLOT
-    lines = [f"Average {names.column(table.measured)}:"]
+    by = f" by {names.column(table.by)}" if named else ""
+    lines = [f"Average {names.column(table.measured)}{by}:"]
     for name, group, numbers in zip(labels, groups, ends, strict=True):
         eighths = round(8 * room * (group.mean or 0.0) / largest) if drawn else 0
         bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

@@ -173,7 +173,7 @@ class Case:
         """Return how the one attribute moves with the other, with two averages where there are any."""
         table, average = self.finding.table, self.names.average
         rises = "rises" if self.effect > 0 else "falls"
-        plain = f"{self.output} {rises} with {self.protected}"
+        plain = f"{self.output} {rises.removesuffix('s') if be(self.output) == 'are' else rises} with {self.protected}"
         if isinstance(table, CountTable):
             if self.is_two_by_two:
                 return self.shares()
