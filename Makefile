@@ -113,6 +113,9 @@ people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs
 groups: $(VENV)/.installed-dev ## several groups, medians and ratios: coverage, and whole runs with something false; docs/groups.md
 	$(BIN)/python -m calibration.groups cover --runs 400
 	$(BIN)/python -m calibration.groups false --runs 300
+	$(BIN)/python -m calibration.groups cover-rows --runs 400
+	$(BIN)/python -m calibration.groups false-rows --runs 300
+	$(BIN)/python -m calibration.numbers --rows --runs 1000
 	$(BIN)/python -m calibration.numbers --runs 2000
 
 # what a service runs with, and nothing else: without the libraries of tests and documentation

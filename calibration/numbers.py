@@ -1,7 +1,8 @@
 """Do the intervals of the difference of two medians, and of the ratio of two means, hold the truth?
 
 ``python -m calibration.numbers`` draws two groups of known shape and counts, at 95 % and at 99.95 %. A cell fails when
-the upper Clopper–Pearson limit of its coverage, Bonferroni over all cells, is below 94 % or 99.9 %.
+the upper Clopper–Pearson limit of its coverage, Bonferroni over all cells, is below 94 % or 99.9 %. With ``--rows``, of
+rows that are not one person each (:mod:`calibration.numbers_of_rows`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibration.numbers_of_rows import run_row_cells
 from calibration.sections import PAGE, exact_limits, write_section
 from fairtest.statistics.numbers.mean_difference import TwoGroups
 from fairtest.statistics.numbers.mean_ratio import mean_ratio_interval
@@ -126,7 +128,22 @@ def _two_groups(draws: Sequence[Pair]) -> TwoGroups:
     )
 
 
+TITLE_OF_ROWS = "Medians, ratios and rates of several rows a person, with weights, or both: single intervals at 95 %"
 TITLE = "Medians and ratios of means: single intervals that hold the truth"
+
+
+def write_row_cells(runs: int, page: str) -> None:
+    """Run the cells of rows that are not people, and write them into the page."""
+    lines = ["| design | replicates | medians | ratio of means | rate |", "| --- | --- | --- | --- | --- |"]
+    cells = []
+    for cell in run_row_cells(runs):
+        cells.append(cell)
+        lines.append(cell.line())
+        print(lines[-1], flush=True)
+    broken = [f"{cell.name} ({kind})" for cell in cells for kind in cell.broken(len(cells))]
+    lines += ["", f"Cells in which the rule is broken: {'; '.join(broken) or 'none'}."]
+    print(lines[-1])
+    write_section(page, "numbers-rows", TITLE_OF_ROWS, lines)
 
 
 def main() -> None:
@@ -134,7 +151,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--out", default=PAGE, help="the page")
+    parser.add_argument("--rows", action="store_true", help="of rows that are not one person each")
     asked = parser.parse_args()
+    if asked.rows:
+        write_row_cells(asked.runs, asked.out)
+        return
     cells = []
     lines = ["| design | replicates | medians, 95 / 99.95 % | ratio, 95 / 99.95 % |", "| --- | --- | --- | --- |"]
     for cell in run_cells(asked.runs):

@@ -2,11 +2,13 @@
 
 from calibration.groups import DESIGNS, FALSE, covers, is_false
 from calibration.numbers import SHAPES, run_cells
+from calibration.numbers_of_rows import RowCell, run_row_cells
 from calibration.sections import write_section
 
 
 def test_gaps_hold_together():
-    for name in ("rates, census", "labels of pictures", "rates given job", "means, normal"):
+    rows = ("rates, rows of people", "means, rows and weights", "rates, weights")
+    for name in ("rates, census", "labels of pictures", "rates given job", "means, normal", *rows):
         assert sum(covers(DESIGNS[name], seed) for seed in range(10)) >= 8
 
 
@@ -19,6 +21,14 @@ def test_medians_and_ratios_hold():
     assert len(cells) == 12 * len(SHAPES)
     for kind in ("medians", "ratios"):
         assert not [cell.name for cell in cells if cell.broken(kind, len(cells))]
+
+
+def test_medians_ratios_and_rates_of_rows_hold():
+    cells = list(run_row_cells(12))
+    assert not [cell.name for cell in cells if cell.broken(len(cells))]
+    for kind in ("medians", "ratio", "rate"):
+        assert sum(cell.hits[kind] for cell in cells) >= 0.9 * 12 * len(cells)
+    assert RowCell("x", 400, {"medians": 340, "ratio": 376, "rate": 400}).broken(1) == ["medians"]
 
 
 def test_a_cell_that_does_not_hold_is_named():

@@ -355,6 +355,10 @@ BAD_OPTIONS = {
     "no protected": (["-o", "hired"], ["--protected", "fairtest test --help"]),
     "no output": (["-p", "sex"], ["--output"]),
     "no such option": (["-p", "sex", "-o", "hired", "--max-dept", "3"], ["--max-dept"]),
+    "two values of an option": (
+        ["-p", "sex", "-o", "hired", "--exclude", "age", "race"],
+        ["unexpected extra argument (race)", "--exclude a --exclude b"],
+    ),
     "folder for a file": (["-p", "sex", "-o", "hired", "--json", "."], ["--json", "folder"]),
     "no folder": (["-p", "sex", "-o", "hired", "--html", "no/such/r.html"], ["--html", "no/such"]),
     "out in a file": (["-p", "sex", "-o", "hired", "--out", __file__ + "/x"], ["--out", "not a folder"]),

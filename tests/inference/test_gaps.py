@@ -120,6 +120,22 @@ def test_neither_labels_nor_the_papers_preset_compare_groups():
     assert comparisons == ()
 
 
+def test_a_group_says_who_is_how_far_from_the_reference():
+    """A strength without direction (NMI) does not say who is worse: the gaps stand below it, also on the page."""
+    rng = np.random.default_rng(8)
+    frame = people(9_000)
+    job, race = frame["job"].to_numpy(), frame["race"].to_numpy()
+    rate = np.where((job == "desk") & (race == "black"), 0.15, np.where((job == "desk") & (race == "asian"), 0.6, 0.45))
+    frame = frame.with_columns(hired=pl.Series(np.where(rng.random(9_000) < rate, "yes", "no")))
+    report, _ = compared(frame=frame, contextual=["job"], min_size=50)
+    said = " ".join(str(report).split())
+    assert "1. job = desk" in said
+    words = "gap to white in the share with hired = yes: black −"
+    assert words in said
+    assert words in report.to_html()
+    assert "it shows in one group (job = desk)" in said.lower()
+
+
 class TestGates:
     def test_without_several_groups_it_is_holm_and_recycling(self):
         p = np.array([0.01, 0.04, np.nan, 0.03])

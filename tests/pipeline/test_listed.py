@@ -33,6 +33,26 @@ def test_others_are_no_findings_and_are_few(shop, search):
     assert all(other.p_value <= 0.05 for other in about.unreported)
 
 
+def test_others_stand_under_what_they_repeat_the_largest_first():
+    rng = np.random.default_rng(0)
+    n = 6_000
+    woman, a, b = rng.random(n) < 0.5, rng.choice(list("xyz"), n), rng.integers(0, 20, n)
+    gap = np.where(a == "x", 0.35, np.where(b > 14, -0.3, 0.0))
+    out = rng.random(n) < 0.5 + np.where(woman, 0.5, -0.5) * gap
+    columns = {"sex": np.where(woman, "f", "m"), "a": a, "b": b, "c": rng.choice(list("pq"), n), "out": out}
+    [about] = ft.audit(columns, "sex", "out", seed=1).attributes
+    contexts = [finding.context for finding in about.inside]
+    cards = [contexts.index(o.part_of) if o.part_of in contexts else len(contexts) for o in about.unreported]
+    assert cards == sorted(cards)
+    assert len(set(cards)) > 2
+    for card in set(cards):
+        sizes = [other.size for other, own in zip(about.unreported, cards, strict=True) if own == card]
+        assert sizes == sorted(sizes, reverse=True)
+    folded = {f.context: f.folded for f in about.inside}
+    for context, number in folded.items():
+        assert sum(other.part_of == context for other in about.unreported) <= number
+
+
 def test_numbers_of_others_are_those_of_their_people(shop):
     report = audited(shop)
     [about] = report.attributes

@@ -203,3 +203,47 @@ def test_more_columns_are_looked_at_too(log):
     assert ft.Testing(source, "sex", "hired").warnings == ()
     wider = source.with_columns(log.select("user_id"))
     assert ft.Testing(wider, "sex", "hired").warnings == (PERSON,)
+
+
+@pytest.mark.parametrize("mark", ["NA", "?", "n/a"])
+def test_a_mark_of_missing_values_in_the_question_is_said_first(mark):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 600),
+            "hired": rng.choice(["no", "yes", mark], 600),
+            "town": rng.choice(["x", "y", "NA"], 600),
+            "kind": rng.choice(["none", "unknown"], 600),
+        }
+    )
+    asked = ft.Testing(ft.DataSource(frame), ["sex", "kind"], "hired")
+    [said] = asked.warnings
+    assert said.startswith(f"hired has the value '{mark}'. If that means missing, say so (--missing ")
+    known = frame.with_columns(hired=pl.col("hired").replace(mark, None))
+    assert not ft.Testing(ft.DataSource(known), ["sex", "kind"], "hired").warnings
+
+
+def test_numbers_with_a_mark_are_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "pay.csv"
+    rng = np.random.default_rng(5)
+    rows = [f"{rng.choice(['f', 'm'])},{'NA' if i % 9 == 0 else round(rng.normal(20, 4), 2)}" for i in range(900)]
+    path.write_text("sex,pay\n" + "\n".join(rows))
+    with pytest.raises(ft.InputError, match=r"say that 'NA' means missing \(missing=\['NA'\]\) if they are numbers"):
+        ft.Testing(ft.DataSource(path), "sex", "pay")
+    assert ft.Testing(ft.DataSource(path, missing=["NA"]), "sex", "pay").questions[0].output.is_number
+
+
+def test_equal_weights_of_a_survey_are_no_copies():
+    """Weights that are the same in each cell of the design say nothing about who has several rows."""
+    rng = np.random.default_rng(6)
+    n = 3_000
+    sex, age = rng.integers(0, 2, n), rng.integers(0, 4, n)
+    frame = pl.DataFrame(
+        {
+            "sex": np.array(["f", "m"])[sex],
+            "age": np.array(list("abcd"))[age],
+            "sick": rng.choice(["no", "yes"], n),
+            "perwt": 1000.0 + 37.123 * (10 * sex + age) + rng.integers(0, 300, n),
+        }
+    )
+    assert not ft.Testing(ft.DataSource(frame, weights="perwt"), "sex", "sick").warnings

@@ -21,3 +21,13 @@ for (name in names(designs)) {
   for (formula in c(y ~ sex, x ~ sex)) print(summary(svyglm(formula, designs[[name]]))$coefficients["sex", 1:2])
   print(svychisq(~ g + y, designs[[name]], statistic = "F")$p.value)
 }
+# Gaps of groups to the first, medians with their intervals, and rates of one group.
+for (name in names(designs)) {
+  cat(name, "\n")
+  for (formula in c(y ~ g, x ~ g)) print(summary(svyglm(formula, designs[[name]]))$coefficients[2:3, 1:2])
+  for (s in 0:1) {
+    part <- subset(designs[[name]], sex == s)
+    print(svyquantile(~x, part, 0.5, interval.type = "beta", qrule = "math")[[1]][1, 1:3])
+    print(c(svyciprop(~y, part, method = "beta"), attr(svyciprop(~y, part, method = "beta"), "ci"), SE(svymean(~y, part))))
+  }
+}

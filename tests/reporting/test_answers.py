@@ -66,9 +66,9 @@ class TestHeadline:
     @pytest.mark.parametrize(
         ("findings", "words"),
         [
-            ((group(),), "This holds everywhere, and more so in one group"),
+            ((group(),), "This holds everywhere, and more so in one group (job = Sales)"),
             ((group(), group(Predicate("x", Op.IS, 1))), "This holds everywhere, and more so in two groups"),
-            ((turned(),), "This holds everywhere but in one group, where it is the other way round"),
+            ((turned(),), "This holds everywhere but in one group (age ≤ 20), where it is the other way round"),
             (
                 (group(), turned()),
                 "This holds nearly everywhere: more so in one group, the other way round in one",
@@ -83,12 +83,16 @@ class TestHeadline:
     def test_everywhere_is_not_said_where_nothing_is_left(self):
         rest = Elsewhere(40, -0.01, (-0.2, 0.18))
         report = asked(build.income_population(), group(), everywhere=True, elsewhere=rest)
-        assert answers(report)[1] == "It is stronger in one group"
+        assert answers(report)[1] == "It is stronger in one group (job = Sales)"
 
     def test_all_of_it_is_in_groups(self):
         rest = Elsewhere(9000, -0.004, (-0.012, 0.004))
         report = asked(build.income_population(), group(), elsewhere=rest)
-        assert answers(report)[1] == "It shows in one group, and outside it nothing is left to see"
+        assert answers(report)[1] == "It shows in one group (job = Sales), and outside it nothing clear is left"
+
+    def test_nothing_is_said_of_the_rest_where_it_is_not_known(self):
+        report = asked(build.income_population(), group())
+        assert answers(report)[1] == "It shows in one group (job = Sales)"
 
     def test_only_in_groups(self):
         report = asked(unclear(), group(), turned())
@@ -134,7 +138,7 @@ class TestHeadline:
     def test_every_form_says_both(self):
         report = asked(build.income_population(), group(), everywhere=True)
         for form in (render_text, render_markdown, render_notebook, render_html):
-            assert "more so in one group" in form(report)
+            assert "more so in one group (job = Sales)" in form(report)
         assert report.to_dict()["investigations"][0]["answers"] == list(answers(report))
         assert "p = 2 × 10⁻²⁶³ after correction" in render_html(report).replace("\u202f", " ")
 
@@ -261,11 +265,11 @@ class TestFindings:
     def test_nobody_else_or_still_there(self):
         nothing = Elsewhere(24445, -0.004, (-0.012, 0.004))
         report = asked(build.income_population(), group(), turned(), elsewhere=nothing)
-        words = "Outside these groups (24,445 people) nothing is left to see: −0.4 points [−1.2, +0.4]"
+        words = "Outside these groups (24,445 people) nothing clear is left: −0.4 points [−1.2, +0.4]"
         assert elsewhere_words(report, report.attributes[0]).startswith(words)
         for form in (render_text, render_markdown, render_notebook, render_html):
             said = " ".join(form(report).replace("\\", "").split())
-            assert "nothing is left to see: −0.4 points [−1.2, +0.4], a single interval" in said
+            assert "nothing clear is left: −0.4 points [−1.2, +0.4], a single interval" in said
         still = Elsewhere(900, -0.15, (-0.2, -0.1))
         report = asked(build.income_population(), group(), elsewhere=still, everywhere=True)
         assert "Outside this group (900 people) the gap is still there: −15.0 points" in text_of(report)

@@ -1,6 +1,7 @@
 """The tree of contexts: what hangs under what, and how it is drawn."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -103,11 +104,29 @@ def test_the_page_and_the_json_say_the_same_of_what_is_not_reported():
     assert kinds == [{"population": True}, {"other": 0}, {"finding": 0}, {"other": 2}, {"other": 3}]
     assert [node["parent"] for node in about["tree"]] == [None, 0, 1, 0, 3]
     html = report.to_html()
-    assert "The 2 strongest of 7 groups that are significant and not reported" in html
+    assert "7 more groups say the same again (2 listed)" in html
     text = re.sub(r"<[^>]+>", "|", html)
     assert "job = Sales |not tested" in text
     assert "age ≤ 40 |not significant" in text
     assert html.count('class="mark"') == 1, "one finding has an outline"
+
+
+def test_what_is_not_reported_stands_under_what_it_repeats():
+    finding = build.income_finding()
+    others = (replace(other([SALES], 700), part_of=finding.context), other([OLD], 9000))
+    report = build.report(build.attribute(build.income_population(), [finding], others=others, significant=4))
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "|", report.to_html()))
+    shown = "Parts of group 1, or much like it: age &gt; 46, education &gt; 9, education ≤ 11"
+    assert (
+        text.index(shown)
+        < text.index("|job = Sales|")
+        < text.index("No more than everybody")
+        < text.index("|age &gt; 40|")
+    )
+    assert "2 more groups say the same again" in text
+    [about] = report.to_dict()["investigations"][0]["protected"]
+    assert [o["part_of"] is None for o in about["others"]] == [False, True]
+    assert about["others"][0]["part_of"][0]["column"] == "age"
 
 
 def test_names_in_the_tree_are_escaped():

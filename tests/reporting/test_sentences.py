@@ -4,13 +4,17 @@ import dataclasses
 import datetime as dt
 import re
 
+import numpy as np
+import polars as pl
 import pytest
 import report_builders as build
 from report_builders import counts, finding, group
 
+import fairtest as ft
 from fairtest.model.context import Context, Op, Predicate
 from fairtest.model.finding import GroupTable
 from fairtest.model.names import Names
+from fairtest.reporting.words.clauses import compare_rates
 from fairtest.reporting.words.headline import headline, nothing_found
 from fairtest.reporting.words.phrases import context_words
 from fairtest.reporting.words.sentences import sentence, sentence_of, stratum_words
@@ -232,11 +236,21 @@ def test_headline_without_a_link_in_the_population_or_with_one_that_turns():
     weak = build.income_population(significant=False, p_value=0.4, p_value_raw=0.2)
     lone = build.report(build.attribute(weak, [build.income_finding()]))
     assert headline(lone) == (
-        "Over everybody, no link between income and sex could be confirmed. But it differs in one group"
+        "Over everybody, no link between income and sex could be confirmed. But it differs in one group "
+        "(age > 46, education > 9, education ≤ 11)"
     )
     turned = dataclasses.replace(build.income_finding(), effect=0.3)
     both = build.report(build.attribute(build.income_population(), [turned]))
-    assert headline(both).endswith("In one group the link looks stronger or turns the other way")
+    assert headline(both).endswith("education ≤ 11) the link looks stronger or turns the other way")
+
+
+def test_an_output_that_ends_in_a_digit_stands_apart_from_the_points():
+    assert compare_rates("women", "have hired = yes", "men", 0.1, 0.3) == (
+        "women have hired = yes 20 points less often than men: 10 % to 30 %"
+    )
+    assert compare_rates("women", "have hired = 1", "men", 0.3, 0.1) == (
+        "women have hired = 1 more often than men, by 20 points: 30 % to 10 %"
+    )
 
 
 def test_several_attributes_are_joined():
@@ -271,3 +285,14 @@ def test_rates_and_their_gap_subtract():
         shares = [float(n) for n in re.findall(r"([\d.]+) % with", text)]
         gap = float(re.search(r"gap of ([\d.]+) points", text)[1])
         assert gap == pytest.approx(abs(shares[0] - shares[1]), abs=0.11)
+
+
+def test_a_number_with_a_plural_name_rises_as_one():
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 70, 1_000)
+    frame = pl.DataFrame({"age": age, "sex": rng.choice(["f", "m"], 1_000), "wages": age + rng.normal(0, 9, 1_000)})
+    said = " ".join(str(ft.audit(frame, ["age", "sex"], "wages", contextual=[])).split())
+    assert "Wages rise with age: " in said
+    assert "Average wages by age: " in said
+    given = " ".join(str(ft.audit(frame, "sex", "wages", explanatory="age", contextual=[])).split())
+    assert "= >" not in given

@@ -354,6 +354,11 @@ class TestAskedAlready:
         changes = fairtest("compare", data, 1, 2).out
         assert "run 1 │" in changes
         assert "sex: everyone" in changes
+        assert "run 2, given department" in changes
+        said = " ".join(changes.split())
+        assert "Two kinds of numbers: run 1 compares all people together, run 2 compares people with the same" in said
+        assert "as before" not in changes
+        assert "(everybody counts too)" in fairtest("status", data).out
 
     def test_an_explanation_is_shown_again_until_there_is_another_question(self, tmp_path: Path) -> None:
         data = tmp_path / "people.csv"

@@ -56,9 +56,9 @@ def test_status(old: Path) -> None:
         "people.csv: 900 people (fingerprint 0ab3d445777c757cb4de39b0e26ffdf2)",
         "8 test sets: 5 spent, 3 left",
         "  3  2026-11-17 18:44 UTC  fairtest test workspace -p race -p age -o pay",
-        "     Testing of 'hired' by sex, race, explained by shift: 1 significant, 1 reported",
-        "     ErrorProfiling of 'predicted' by sex: 0 significant, 0 reported",
-        "     Discovery of 'tags' by sex: 0 significant, 0 reported",
+        "     Testing of 'hired' by sex, race, explained by shift: 1 significant, 1 reported (everybody counts too)",
+        "     ErrorProfiling of 'predicted' by sex: 0 significant, 0 reported (everybody counts too)",
+        "     Discovery of 'tags' by sex: 0 significant, 0 reported (everybody counts too)",
     ):
         assert words in run.out
 

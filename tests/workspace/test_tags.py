@@ -26,7 +26,7 @@ EVER_WRITTEN = {
     "column": "name kind role reason missing note",
     "comparison": "reference output size value gaps small",
     "context": "predicates",
-    "counts": "output protected rows columns counts worth",
+    "counts": "output protected rows columns counts worth weighed",
     "data": "name rows train test fingerprint library columns design",
     "design": "person weights people effective weight",
     "elsewhere": "size effect interval",
@@ -34,10 +34,10 @@ EVER_WRITTEN = {
     "finding": "protected output context size metric effect interval interval_single p_value p_value_raw significant "
     "table strata ratio ratio_interval gap gap_interval label folded verdict notes sentence inside confirmed "
     "comparisons rows weight",
-    "group": "name size mean deviation quantiles whiskers beyond at median_interval",
+    "group": "name size mean deviation quantiles whiskers beyond at median_interval people",
     "group-gap": "group size value gap interval interval_single p_value p_value_raw significant before ratio "
     "ratio_interval median_gap median_gap_interval",
-    "group-errors": "group cells",
+    "group-errors": "group cells people weighed",
     "groups": "measured by rows line weight",
     "label-settings": "number top_k min_people separator",
     "line": "intercept slope",
@@ -45,6 +45,7 @@ EVER_WRITTEN = {
     "op": "<=; >; ==; in; missing",
     "outcome-words": "verb share",
     "predicate": "column op value order",
+    "rate": "share interval",
     "report": "version kind output favourable explanatory data settings attributes family notes repeat reuse errors "
     "labels favourable_is explains names versions warnings not_asked_again",
     "reuse": "question left bits_before bits next_level",
@@ -52,7 +53,7 @@ EVER_WRITTEN = {
     "method tolerance trees attributes_per_node population_share",
     "significant": "output contexts labels",
     "stratum": "values size effect interval interval_single p_value p_value_raw table",
-    "tested": "context size effect interval p_value significant guided",
+    "tested": "context size effect interval p_value significant guided part_of",
     "testing": "number level correction method preset tolerance reuse population_share",
     "told": "training test attributes",
     "training": "max_depth min_size search score aggregate preset trees attributes_per_node",

@@ -97,6 +97,13 @@ def _say(error: Exception) -> int:
     return code
 
 
+def _one_value_each(error: click.ClickException) -> str:
+    """Return how several values of an option are given, where one was left over."""
+    if "unexpected extra argument" not in error.format_message():
+        return ""
+    return " An option takes one value; give it again for each: --exclude a --exclude b."
+
+
 def _explained(error: Exception) -> tuple[str, int]:
     """Return what to say of an error, and the exit code."""
     if isinstance(error, click.Abort | _Interrupted):
@@ -104,7 +111,7 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         where = f" See '{context.command_path} --help'." if context is not None else ""
-        return error.format_message() + where, MISTAKE
+        return error.format_message() + _one_value_each(error) + where, MISTAKE
     if isinstance(error, ft.FairTestError):
         return error.brief or str(error), EXHAUSTED if isinstance(error, ft.BudgetExhausted) else MISTAKE
     if isinstance(error, OSError) and error.filename is not None:

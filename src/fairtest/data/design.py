@@ -63,6 +63,16 @@ class Design:
         """As how many independent people a person counts then."""
         return self.effective / self.n_people
 
+    @property
+    def stands_for_people(self) -> bool:
+        """Whether weights say for how many people a row stands; weights below 1 on average are relative only."""
+        return self.weights is not None and self.mean_weight >= 1
+
+    @property
+    def counted_as(self) -> float:
+        """As how many a row of average weight counts in tables."""
+        return self.mean_weight if self.stands_for_people else 1.0
+
     def people_of(self, table: Table) -> IntArray | None:
         """Return a number for every row that tells people apart, the same in all parts of a table; None: all are."""
         return None if self.person is None else identities(table[self.person])

@@ -14,29 +14,31 @@ from fairtest.data.summaries import Counts, Target, by_stratum
 from fairtest.data.variables import cut_variable
 from fairtest.inference.effective import effective_size
 from fairtest.inference.gaps import count_gaps
+from fairtest.inference.group_numbers import describe_group, fit_line
 from fairtest.inference.hypotheses import merging_steps
-from fairtest.model.comparison import Comparison, GroupGap
-from fairtest.model.finding import CountTable, Finding, Group, GroupTable, Line, Stratum, Tested
+from fairtest.inference.weighed_rates import weigh_rates
+from fairtest.model.finding import CountTable, Finding, GroupTable, Stratum, Tested
 from fairtest.progress import silent
-from fairtest.statistics.numbers.medians import median_interval
 from fairtest.statistics.rates import score
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from fairtest.data.axes import Condition
     from fairtest.data.source import DataSource
     from fairtest.data.summaries import Summary
     from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.family import Estimates
     from fairtest.inference.validate import Validated
+    from fairtest.model.comparison import Comparison
     from fairtest.model.finding import Table
+    from fairtest.model.rates import Rate
     from fairtest.progress import Progress
-    from fairtest.types import FloatArray, IntArray, Interval, Level
+    from fairtest.types import IntArray, Interval, Level
 
 TABLE_BINS, BOX_BINS = 5, 10
 """Into how many bins a number is cut to count people, and to describe another number."""
-QUARTILES = np.array([0, 0.25, 0.5, 0.75, 1])
 
 
 class Describer:
@@ -93,13 +95,22 @@ class Describer:
     def _tables_in(self, number: int, contexts: Sequence[int]) -> Iterator[tuple[Table, Callable[[int], Table]]]:
         conditions = [self._validated.asked.conditions[i] for i in contexts]
         if self._target.summary is SummaryKind.COUNTS:
-            for i, counts in zip(contexts, self._engine.tables(number, conditions, self._target), strict=True):
-                counted = counts if self._design is None else np.rint(counts * self._design.mean_weight)
+            rows = self._fetch_rows(number, conditions)
+            tables = self._engine.tables(number, conditions, self._target)
+            for i, counts, people in zip(contexts, tables, rows, strict=True):
+                counted = counts if self._design is None else np.rint(counts * self._design.counted_as)
                 worth = self._worth_of(i, float(counted.sum()))
-                yield self._count_table(counted.sum(axis=0), worth), partial(self._stratum_counts, counted, worth)
+                whole = self._count_table(counted.sum(axis=0), worth, people)
+                yield whole, partial(self._stratum_counts, counted, worth, people)
         else:
             for people in self._engine.many_rows(number, conditions, self._target):
                 yield self._group_table(people), partial(self._stratum_groups, people)
+
+    def _fetch_rows(self, number: int, conditions: Sequence[Sequence[Condition]]) -> Iterable[Rows | None]:
+        """Return the rows of each context, which say how sure rates are where rows are not one person each."""
+        if self._design is None:
+            return [None] * len(conditions)
+        return self._engine.many_rows(number, conditions, replace(self._target, summary=SummaryKind.ROWS))
 
     def _finding(
         self, i: int, of_two_groups: dict[str, Any], table: Table, of_stratum: Callable[[int], Table]
@@ -130,14 +141,13 @@ class Describer:
         """
         v = self._validated
         gaps, p, asked = v.gaps, v.gaps_p, v.asked
-        if self._design is not None:
-            return self._plain_comparison(i, table)
         if gaps is None and len(self._question.protected.levels) != 2:
             return ()
         if i or gaps is None:
             number = self._number if i or asked.population_set is None else asked.population_set
             reference = None if gaps is None else gaps.reference
-            gaps, p = count_gaps(self._engine, asked, number, i, reference, joint=v.joint), None
+            how = {"joint": v.joint, "by_person": self._design is not None}
+            gaps, p = count_gaps(self._engine, asked, number, i, reference, **how), None
         if gaps is None or not len(gaps):
             return ()
         groups = table.rows if isinstance(table, GroupTable) else ()
@@ -159,17 +169,6 @@ class Describer:
         )
         return (replace(comparison, gaps=(effect,)),)
 
-    def _plain_comparison(self, i: int, table: Table) -> tuple[Comparison, ...]:
-        """Return two groups in the mean of a number where rows are not people: without medians and ratio."""
-        if not self._question.metric.compares_means or not isinstance(table, GroupTable) or len(table.rows) != 2:
-            return ()
-        reference, group = table.rows
-        together = None if reference.mean is None or group.mean is None else group.mean - reference.mean
-        before = None if self._question.strata is None else together
-        gap = GroupGap(group.name, group.size, group.mean, together, before=before)
-        made = Comparison(reference.name, None, reference.size, reference.mean, (gap,))
-        return self._as_effect(i, (made,))
-
     def _rows_and_weight(self, table: Table) -> dict[str, Any]:
         """Return how many rows people have and what they weigh, where that is not one each."""
         if self._design is None:
@@ -177,12 +176,18 @@ class Describer:
         if self._design.weights is None:
             sizes = table.sizes if isinstance(table, CountTable) else [group.size for group in table.rows]
             return {"rows": int(sum(sizes))}
+        if not self._design.stands_for_people:
+            return {}
         return {"weight": float(sum(table.sizes))} if isinstance(table, CountTable) else {"weight": table.weight}
 
-    def _count_table(self, counts: IntArray, worth: float) -> CountTable:
+    def _count_table(self, counts: IntArray, worth: float, people: Rows | None) -> CountTable:
         rows, columns = self._target.output, self._by
+        rates: tuple[tuple[Rate | None, ...], ...] = ()
         if self._swapped:
             counts, rows, columns = counts.T, columns, rows
+        if people is not None:
+            codes = (people.protected, people.output) if self._swapped else (people.output, people.protected)
+            rates = weigh_rates(people, *codes, len(rows.levels), len(columns.levels))
         return CountTable(
             rows.name,
             columns.name,
@@ -190,10 +195,11 @@ class Describer:
             columns.levels,
             tuple(tuple(int(c) for c in row) for row in counts),
             worth,
+            rates,
         )
 
-    def _stratum_counts(self, counts: IntArray, worth: float, e: int) -> CountTable:
-        return self._count_table(counts[e], worth)
+    def _stratum_counts(self, counts: IntArray, worth: float, people: Rows | None, e: int) -> CountTable:
+        return self._count_table(counts[e], worth, None if people is None else people.take(people.stratum == e))
 
     def _stratum_groups(self, people: Rows, e: int) -> GroupTable:
         return self._group_table(people.take(people.stratum == e))
@@ -206,10 +212,10 @@ class Describer:
         groups = []
         for code, name in enumerate(by.levels):
             at = codes == code
-            some = (None if column is None else column[at] for column in (numbers, weight))
-            groups.append(describe_group(name, values[at], *some, level=None if binned or self._design else self.level))
+            some = (None if column is None else column[at] for column in (numbers, weight, people.person))
+            groups.append(describe_group(name, values[at], *some, level=None if binned else self.level))
         line = None if numbers is None else fit_line(numbers, values, weight)
-        total = None if weight is None or self._design is None else float(weight.sum() * self._design.mean_weight)
+        total = None if weight is None or self._design is None else float(weight.sum() * self._design.counted_as)
         return GroupTable(measured.name, by.name, tuple(groups), line, total)
 
     def _strata(self, i: int, of_stratum: Callable[[int], Table]) -> tuple[Stratum, ...]:
@@ -293,9 +299,13 @@ class Describer:
             each |= {"ratio": _number(r), "ratio_interval": _interval(*bounds)}
         return found
 
-    def others(self, contexts: Sequence[int]) -> tuple[Tested, ...]:
-        """Return some contexts that are no findings, without the tables behind them."""
+    def others(self, contexts: Sequence[int], part_of: Mapping[int, int] | None = None) -> tuple[Tested, ...]:
+        """Return some contexts that are no findings, without the tables behind them.
+
+        ``part_of`` says of some of them which finding says what they say.
+        """
         asked, e = self._validated.asked, self._validated.contexts
+        findings = part_of or {}
         return tuple(
             Tested(
                 context=asked.contexts[i],
@@ -305,98 +315,10 @@ class Describer:
                 p_value=_number(e.p[i]),
                 significant=bool(e.p[i] <= self.level),
                 guided=asked.contexts[i] in asked.guided,
+                part_of=asked.contexts[findings[i]] if i in findings else None,
             )
             for i in contexts
         )
-
-
-def describe_group(
-    name: Level,
-    values: FloatArray,
-    numbers: FloatArray | None = None,
-    weight: FloatArray | None = None,
-    *,
-    level: float | None = None,
-) -> Group:
-    """Return a number's mean, spread and quartiles in one group, which may be a bin of other ``numbers``.
-
-    With a ``level``, the median has its interval.
-    """
-    n = values.size
-    if not n or (weight is not None and not weight.any()):
-        return Group(name, 0, None, None, None)
-    if weight is not None:
-        return _describe_weighted(name, values, numbers, weight)
-    values = np.sort(values)  # sums then do not hang on the order of the rows
-    return Group(
-        name=name,
-        size=n,
-        mean=float(np.mean(values)),
-        deviation=float(np.std(values, ddof=1)) if n > 1 else None,
-        **_box(values, np.quantile(values, QUARTILES)),
-        at=None if numbers is None else float(np.mean(np.sort(numbers))),
-        median_interval=None if level is None else _finite(median_interval(values, level)),
-    )
-
-
-def _describe_weighted(name: Level, values: FloatArray, numbers: FloatArray | None, weight: FloatArray) -> Group:
-    """Return the same of rows with weights: quantiles are the least values that so much of the weight is at or below.
-
-    Examples
-    --------
-    >>> _describe_weighted("a", np.array([1.0, 2.0, 9.0]), None, np.array([1.0, 1.0, 2.0])).mean
-    5.25
-    """
-    order = np.lexsort((weight, values))
-    numbers = None if numbers is None else numbers[order]
-    values, weight = values[order], weight[order]
-    share = np.cumsum(weight) / weight.sum()
-    # a hair less than each share, which rounding may have moved
-    at = np.searchsorted(share, np.maximum(QUARTILES - 1e-12, 1e-12))
-    mean = float(np.average(values, weights=weight))
-    spread = float(np.average((values - mean) ** 2, weights=weight))
-    return Group(
-        name=name,
-        size=values.size,
-        mean=mean,
-        deviation=float(np.sqrt(spread * values.size / (values.size - 1))) if values.size > 1 else None,
-        **_box(values, values[np.minimum(at, values.size - 1)]),
-        at=None if numbers is None else float(np.average(numbers, weights=weight)),
-    )
-
-
-def _box(values: FloatArray, quantiles: FloatArray) -> dict[str, Any]:
-    """Return a box plot of sorted values, from their quartiles: whiskers reach one and a half boxes at the most."""
-    low, q1, median, q3, high = (float(q) for q in quantiles)
-    reach = 1.5 * (q3 - q1)
-    near = values[(values >= q1 - reach) & (values <= q3 + reach)]
-    return {
-        "quantiles": (low, q1, median, q3, high),
-        "whiskers": (float(near[0]), float(near[-1])),
-        "beyond": int(values.size - near.size),
-    }
-
-
-def fit_line(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Line | None:
-    """Return the least-squares line of y on x, or None where x does not vary.
-
-    Examples
-    --------
-    >>> fit_line(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
-    Line(intercept=0.0, slope=2.0)
-    """
-    order = np.lexsort((y, x))
-    x, y = x[order], y[order]
-    if not x.size or x[0] == x[-1]:
-        return None
-    w = np.ones(x.size) if weight is None else weight[order]
-    mean_x, mean_y = np.average(x, weights=w), np.average(y, weights=w)
-    slope = np.sum(w * (x - mean_x) * (y - mean_y)) / np.sum(w * (x - mean_x) ** 2)
-    return Line(float(mean_y - slope * mean_x), float(slope))
-
-
-def _finite(interval: Interval) -> Interval | None:
-    return interval if np.isfinite(interval).all() else None
 
 
 def _stratum(values: dict[str, Level], estimates: Estimates, at: int, table: Table) -> Stratum:

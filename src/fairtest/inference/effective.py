@@ -136,6 +136,22 @@ def _may_be_clear(batch: Batch, design: Design) -> BoolArray:
     return np.asarray(2 * special.ndtr(-np.abs(z)) <= HOPE / len(z))
 
 
+def enlarge_p(p: FloatArray, df: FloatArray) -> FloatArray:
+    """Return p-values of the normal law as Student's t has them, where a variance is known with few degrees of freedom.
+
+    Examples
+    --------
+    >>> enlarge_p(np.array([0.05, 0.05]), np.array([5.0, 1e6])).round(3)
+    array([0.107, 0.05 ])
+    """
+    return np.asarray(2 * special.stdtr(df, special.ndtri(np.clip(p, 1e-300, 1.0) / 2)))
+
+
+def shrink_alpha(alpha: FloatArray, df: FloatArray) -> FloatArray:
+    """Return the level at which an interval of the normal law is as wide as Student's t asks for."""
+    return np.asarray(np.clip(2 * special.ndtr(special.stdtrit(df, alpha / 2)), 1e-300, 1.0))
+
+
 def under_design(usual: Procedure) -> Procedure:
     """Return a procedure for sums of effective people that knows how well their number is known."""
 
@@ -146,14 +162,12 @@ def under_design(usual: Procedure) -> Procedure:
         open_ = np.flatnonzero(np.isnan(known))
         if open_.size:
             some = batch.take(open_)
-            deviate = -special.ndtri(np.clip(usual.test(some), 1e-300, 1.0) / 2)
-            p[open_] = 2 * special.stdtr(batch.worth.df[open_], -deviate)
+            p[open_] = enlarge_p(usual.test(some), batch.worth.df[open_])
         return clip_p(p)
 
     def bounds(batch: Batch, alpha: Alpha) -> Bounds:
         assert batch.worth is not None
-        t = -special.stdtrit(batch.worth.df, per_context(alpha, len(batch)) / 2)
-        return usual.bounds(batch, np.clip(2 * special.ndtr(-t), 1e-300, 1.0))
+        return usual.bounds(batch, shrink_alpha(per_context(alpha, len(batch)), batch.worth.df))
 
     def notes(batch: Batch) -> Notes:
         assert batch.worth is not None

@@ -2,7 +2,8 @@
 
 The metric of an attribute with more than two groups says that they differ, not who differs from whom. Each group with
 enough people is compared with the reference: the difference of rates (skewness-corrected score) for every value of the
-output, or the difference of means, within strata where explanatory attributes are given.
+output, or the difference of means, within strata where explanatory attributes are given. Where rows are not one person
+each, the sums are those of as many people as the rows are worth (:mod:`fairtest.inference.weighed_gaps`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtest.data.summaries import Counts, GroupMoments, Target
+from fairtest.inference.effective import shrink_alpha
 from fairtest.inference.hypotheses import merging_steps
 from fairtest.inference.neighbours import gap_p_values
 from fairtest.inference.recentre import test_summary
+from fairtest.inference.weighed_gaps import count_people, weigh_gaps
 from fairtest.model.comparison import FEWEST_COMPARED, Comparison, GroupGap
 from fairtest.statistics.numbers.mean_difference import (
     TwoGroups,
@@ -32,10 +35,11 @@ from fairtest.types import Kind, SummaryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtest.engine.contract import Engine
+    from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.asked import Asked
+    from fairtest.inference.weighed_gaps import GapWorth
     from fairtest.model.finding import Group
-    from fairtest.statistics.numerics.rules import Bounds
+    from fairtest.statistics.numerics.rules import Alpha, Bounds
     from fairtest.types import FloatArray, IntArray, Interval, Level
 
 MAY_BE_CLEAR = 0.1
@@ -83,8 +87,12 @@ class Gaps:
         The group and the output of each gap, as codes.
     effect, p
         The gap and its p-value alone.
+    sizes
+        The people of each group of the attribute.
     near
         The p-value among neighbours, 0 where no number is conditioned on.
+    worth
+        What the rows behind each gap are worth; None where they are one person each.
     """
 
     target: Target
@@ -94,7 +102,9 @@ class Gaps:
     rows: IntArray
     effect: FloatArray
     p: FloatArray
+    sizes: IntArray
     near: FloatArray | None = None
+    worth: GapWorth | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -106,10 +116,12 @@ class Gaps:
         return widen_to_zero(*self._within_bins(alpha), np.zeros(len(self)) if self.near is None else self.near, alpha)
 
     def _within_bins(self, alpha: float) -> Bounds:
+        level: Alpha = alpha if self.worth is None else self.worth.correct_alpha(alpha)
         if isinstance(self.summary, Counts):
-            return score.difference_interval(*_pairs(self.summary, self.reference, self.groups, self.rows), alpha)
-        groups = _two_groups(self.summary, self.reference, self.groups)
-        low, high = mean_difference_interval(groups, alpha, shape_of_largest(groups))
+            pairs = _pairs(self.summary, self.reference, self.groups, self.rows, self.worth)
+            return score.difference_interval(*pairs, level)
+        groups = _two_groups(self.summary, self.reference, self.groups, self.worth)
+        low, high = mean_difference_interval(groups, level, shape_of_largest(groups))
         unit = _unit(self.summary)
         return low * unit, high * unit
 
@@ -127,7 +139,7 @@ class Gaps:
         groups
             Of a number: how it is distributed in each group.
         """
-        sizes, values = _values(self.summary)
+        sizes, (_, values) = self.sizes, _values(self.summary)
         if groups:  # sums may have been taken about another centre
             values = np.array([[np.nan if group.mean is None else group.mean for group in groups]])
         levels = self.target.protected.levels
@@ -175,7 +187,14 @@ class Gaps:
 
 
 def count_gaps(
-    engine: Engine, asked: Asked, number: int, context: int = 0, reference: int | None = None, *, joint: bool = False
+    engine: Engine,
+    asked: Asked,
+    number: int,
+    context: int = 0,
+    reference: int | None = None,
+    *,
+    joint: bool = False,
+    by_person: bool = False,
 ) -> Gaps | None:
     """Return the gaps of a context in a set of people; None where there are not several groups to compare.
 
@@ -183,37 +202,67 @@ def count_gaps(
     ----------
     reference
         The code of the reference group; default: the declared one, else the largest of these people.
+    by_person
+        Whether rows are not one person each, so that whose they are and what they weigh is looked at.
     """
     target = group_target(asked)
     if target is None:
         return None
     together = None if asked.finer is None else asked.finer.shown
     summary = test_summary(engine, number, [asked.conditions[context]], target, together)
+    steps = np.zeros(1, dtype=int)
     if asked.finer is not None:
-        summary = asked.finer.merge(summary, merging_steps(asked.finer, summary, joint=joint))
+        steps = merging_steps(asked.finer, summary, joint=joint)
+        summary = asked.finer.merge(summary, steps)
     assert isinstance(summary, Counts | GroupMoments)
-    sizes, _ = _values(summary)
+    counted, _ = _values(summary)
+    people = _fetch_people(engine, asked, number, context, target, int(steps[0])) if by_person else None
+    sizes = counted if people is None else count_people(people, len(counted))
     if reference is None:
-        declared = asked.question.reference
-        levels = target.protected.levels
-        reference = levels.index(declared) if declared in levels else int(np.argmax(sizes))
-        reference = 0 if len(levels) == 2 else reference
+        reference = _choose_reference(asked, target, sizes if people is None or people.weight is None else counted)
     fewest = FEWEST_COMPARED if len(sizes) > 2 else 2
     compared = [g for g, n in enumerate(sizes) if n >= fewest and g != reference and sizes[reference] >= fewest]
     rows = _rows(target)
     groups, outputs = np.tile(compared, len(rows)).astype(int), np.repeat(rows, len(compared)).astype(int)
     if not compared:
-        return Gaps(target, summary, reference, groups, outputs, np.zeros(0), np.zeros(0))
-    if isinstance(summary, Counts):
-        pairs = _pairs(summary, reference, groups, outputs)
-        effect, p = score.difference(*pairs), score.difference_p(*pairs)
-    else:
-        two = _two_groups(summary, reference, groups)
-        effect, p = _mean_gaps(two) * _unit(summary), mean_difference_p(two, shape_of_largest(two))
+        return Gaps(target, summary, reference, groups, outputs, np.zeros(0), np.zeros(0), sizes)
+    worth = None
+    if people is not None:
+        number_or_rate = target.summary is not SummaryKind.COUNTS
+        worth = weigh_gaps(people, reference, groups.tolist(), outputs.tolist(), is_number=number_or_rate)
+    effect, p = _compare(summary, reference, groups, outputs, worth)
     near, clear = np.zeros(len(p)), np.flatnonzero(p <= MAY_BE_CLEAR)
     pairs_of_codes = list(zip(groups[clear].tolist(), outputs[clear].tolist(), strict=True))
     near[clear] = gap_p_values(engine, asked, number, context, target, reference, pairs_of_codes)
-    return Gaps(target, summary, reference, groups, outputs, effect, np.fmax(p, near), near)
+    return Gaps(target, summary, reference, groups, outputs, effect, np.fmax(p, near), sizes, near, worth)
+
+
+def _fetch_people(engine: Engine, asked: Asked, number: int, context: int, target: Target, step: int) -> Rows:
+    """Return the rows of a context, in the strata in which they are compared."""
+    by_row = replace(target, summary=SummaryKind.ROWS)
+    rows = next(iter(engine.many_rows(number, [asked.conditions[context]], by_row)))
+    return rows if asked.finer is None else replace(rows, stratum=asked.finer.merged[step][rows.stratum])
+
+
+def _choose_reference(asked: Asked, target: Target, sizes: IntArray) -> int:
+    """Return the group that others are compared with: the one declared, the first of two, or the largest."""
+    declared, levels = asked.question.reference, target.protected.levels
+    if len(levels) == 2:
+        return 0
+    return levels.index(declared) if declared in levels else int(np.argmax(sizes))
+
+
+def _compare(
+    summary: Counts | GroupMoments, reference: int, groups: IntArray, outputs: IntArray, worth: GapWorth | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return each gap and its p-value."""
+    if isinstance(summary, Counts):
+        pairs = _pairs(summary, reference, groups, outputs, worth)
+        effect, p = score.difference(*pairs), score.difference_p(*pairs)
+    else:
+        two = _two_groups(summary, reference, groups, worth)
+        effect, p = _mean_gaps(two) * _unit(summary), mean_difference_p(two, shape_of_largest(two))
+    return effect, p if worth is None else worth.correct_p(p)
 
 
 def _more_of_numbers(gaps: Gaps, groups: Sequence[Group], level: float) -> dict[int, dict[str, Any]]:
@@ -228,7 +277,8 @@ def _more_of_numbers(gaps: Gaps, groups: Sequence[Group], level: float) -> dict[
             first, second = group.quantiles[2], reference.quantiles[2]
             more[i] |= {"median_gap": first - second}
             if ends is not None and other is not None:
-                more[i] |= {"median_gap_interval": median_gap_interval(first, ends, second, other)}
+                r = 0.0 if gaps.worth is None else gaps.worth.correlate_medians(gaps.reference, g, (first, second))
+                more[i] |= {"median_gap_interval": median_gap_interval(first, ends, second, other, r)}
     return more
 
 
@@ -242,7 +292,13 @@ def _ratios(gaps: Gaps, groups: Sequence[Group], level: float) -> dict[int, dict
     unit, codes = _unit(summary), gaps.groups[at]
     two = _two_groups(summary, gaps.reference, codes)
     means = np.array([[[reference.mean, groups[g].mean]] for g in codes.tolist()], dtype=float)
-    intervals = mean_ratio_interval(TwoGroups(two.n, means, two.s2 * unit**2, two.s3 * unit**3), level)
+    times, levels = np.ones((len(at), 1, 1)), np.full(len(at), level)
+    if gaps.worth is not None:
+        each = zip(at, codes.tolist(), means[:, 0, 1] / means[:, 0, 0], strict=True)
+        found = np.array([gaps.worth.weigh_ratio(i, gaps.reference, g, ratio) for i, g, ratio in each])
+        times, levels = found[:, :1, None], shrink_alpha(levels, found[:, 1])
+    scaled = TwoGroups(two.n * times, means, two.s2 * times * unit**2, two.s3 * times * unit**3)
+    intervals = mean_ratio_interval(scaled, levels)
     return {
         i: {"ratio": float(mean[0, 1] / mean[0, 0]), "ratio_interval": interval}
         for i, mean, interval in zip(at, means, intervals, strict=True)
@@ -255,21 +311,27 @@ def _is_positive(group: Group) -> bool:
 
 
 def _pairs(
-    summary: Counts, reference: int, groups: IntArray, rows: IntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return x₁, n₁, x₂, n₂ of each gap by stratum."""
+    summary: Counts, reference: int, groups: IntArray, rows: IntArray, worth: GapWorth | None
+) -> tuple[Any, Any, Any, Any]:
+    """Return x₁, n₁, x₂, n₂ of each gap by stratum, as many as they are worth."""
     counts = summary.counts[0]  # stratum, output, group
     sizes = counts.sum(axis=1)
     x1, x2 = counts[:, rows, groups].T, counts[:, rows, reference].T
     n1 = sizes[:, groups].T
-    return x1, n1, x2, np.broadcast_to(sizes[:, reference], n1.shape)
+    n2 = np.broadcast_to(sizes[:, reference], n1.shape)
+    if worth is None:
+        return x1, n1, x2, n2
+    scale = worth.scale[:, None]
+    return x1 * scale, n1 * scale, x2 * scale, n2 * scale
 
 
-def _two_groups(summary: GroupMoments, reference: int, groups: IntArray) -> TwoGroups:
-    """Return each group beside the reference: gaps × strata × two."""
+def _two_groups(summary: GroupMoments, reference: int, groups: IntArray, worth: GapWorth | None = None) -> TwoGroups:
+    """Return each group beside the reference: gaps × strata × two, as many people as they are worth."""
     n, means = summary.sums[0, ..., 0], np.nan_to_num(summary.means[0])
     numbers = (n, means, summary.central(2)[0], summary.central(3)[0])
-    return TwoGroups(*(np.stack([v[:, [reference, g]] for g in groups.tolist()]) for v in numbers))
+    n, mean, s2, s3 = (np.stack([v[:, [reference, g]] for g in groups.tolist()]) for v in numbers)
+    times = 1.0 if worth is None else worth.scale[:, None, None]
+    return TwoGroups(n * times, mean, s2 * times, s3 * times)
 
 
 def _mean_gaps(groups: TwoGroups) -> FloatArray:

@@ -128,10 +128,8 @@ def test_populations(engine: Engine, asked: Sequence[Asked], settings: TestSetti
             batch = context_batch(engine, everybody, summary, replace(settings, number=a.population_set))
             batches.append(batch)
             members.append(make_member(batch, level / len(own), settings, everybody, weighted=False))
-            # gaps of rows that are not people would need the design in their errors: they are not compared
-            is_compared = most_gaps(a) and settings.design is None
-            joint = settings.correction.joint
-            gaps.append(count_gaps(engine, everybody, a.population_set, joint=joint) if is_compared else None)
+            how = {"joint": settings.correction.joint, "by_person": settings.design is not None}
+            gaps.append(count_gaps(engine, everybody, a.population_set, **how) if most_gaps(a) else None)
     _correct_by_holm(members, level, settings)  # draws what has to be drawn
     raw = np.array([member.p[0] for member in members])
     keeps = np.array([gap is not None and len(gap) > 0 for gap in gaps])

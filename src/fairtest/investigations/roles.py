@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtest.data.holdout import TRAIN
 from fairtest.data.streaming.blocks import count_levels, find_range
+from fairtest.data.suspicion.missing import find_missing_marks
 from fairtest.data.variables import (
     Part,
     Variable,
@@ -161,7 +162,11 @@ def _varying_column(source: DataSource, name: str, role: str) -> Column:
 def check_few_levels(column: Column, role: str) -> None:
     """Raise if a column has too many levels to be compared."""
     if len(column.levels) > MOST_LEVELS:
+        marks = find_missing_marks(column)
+        numbers = f"declare {setting('numeric', [column.name])}"
+        if marks:
+            numbers = f"say that {' and '.join(map(repr, marks))} means missing ({setting('missing', list(marks))})"
         raise InputError(
             f"The {role} {column.name!r} has {len(column.levels):,} different values; at most {MOST_LEVELS} groups can "
-            f"be compared. Group them, or declare {setting('numeric', [column.name])} if they are numbers."
+            f"be compared. Group them, or {numbers} if they are numbers."
         )

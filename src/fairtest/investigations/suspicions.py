@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairtest.data.suspicion.copies import find_copies
+from fairtest.data.suspicion.missing import find_missing_marks
 from fairtest.data.suspicion.repeats import find_repetitions
 from fairtest.data.suspicion.weights import find_weights
 from fairtest.numbers import count, per_cent
@@ -99,11 +100,20 @@ class Suspicions:
         return tuple(find_weights(self.table, self.roles.taken | self.roles.decided | self.declared.columns))
 
     @cached_property
+    def missing_marks(self) -> Mapping[str, tuple[str, ...]]:
+        """Columns of the question with values that look like marks of a missing one, and these values."""
+        names = (name for name in (*self.roles.protected, *sorted(self.roles.given)) if name in self.table)
+        found = {name: find_missing_marks(self.table[name]) for name in names}
+        return {name: marks for name, marks in found.items() if marks}
+
+    @cached_property
     def copies(self) -> Copies | None:
         """Rows that look like the same people; not looked for where a column says who they are, or seems to."""
         if self.repetitions or self.declared.person or self.declared.counts:
             return None
-        return find_copies(self.table, self.roles.protected, self.roles.compared)
+        # many people of a survey have the same weight: agreeing in it says nothing
+        compared = tuple(name for name in self.roles.compared if name not in self.declared.columns)
+        return find_copies(self.table, self.roles.protected, compared)
 
     @cached_property
     def kept_out(self) -> Mapping[str, str]:
@@ -123,6 +133,8 @@ class Suspicions:
             yield _copies_words(copies, self.table.n_rows, promise)
         if self.weights and not (self.declared.weights or self.declared.counts):
             yield _weights_words(self.weights)
+        for name, marks in self.missing_marks.items():
+            yield _missing_words(name, marks)
 
 
 def _times(found: Repetition) -> str:
@@ -154,6 +166,14 @@ def _weights_words(names: tuple[str, ...]) -> str:
     return (
         f"{_list_names(names)} {look}, and {'is' if len(names) == 1 else 'are'} kept out of contexts. If a row stands "
         f"for as many people, say {_option('weights', names[0])}; until then every row counts alike."
+    )
+
+
+def _missing_words(name: str, marks: tuple[str, ...]) -> str:
+    option = " ".join(f"--missing {shlex.quote(mark)}" for mark in marks)
+    return (
+        f"{name} has the value {_list_names(tuple(map(repr, marks)))}. If that means missing, say so ({option}; in "
+        f"Python missing={list(marks)!r} for a file, None in a frame); until then it is a value like any other."
     )
 
 

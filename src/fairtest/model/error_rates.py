@@ -20,6 +20,9 @@ class GroupErrors:
     ----------
     cells
         True negatives, false positives, false negatives, true positives.
+    people, weighed
+        Where rows are not one person each, which are then counted in the cells: how many people they are of, and each
+        rate with its interval. None and empty elsewhere.
 
     Examples
     --------
@@ -30,25 +33,34 @@ class GroupErrors:
 
     group: Level
     cells: tuple[int, int, int, int]
+    people: int | None = None
+    weighed: tuple[Rate | None, ...] = ()
 
     @property
     def size(self) -> int:
         """The people of the group."""
-        return sum(self.cells)
+        return sum(self.cells) if self.people is None else self.people
 
     @property
     def rates(self) -> dict[str, Rate | None]:
         """Each rate by its name, with its interval; None where nobody is in what it is a share of."""
-        tn, fp, fn, tp = self.cells
+        if self.weighed:
+            return dict(zip(PARTS, self.weighed, strict=True))
         return {
-            "selection": rate_of(fp + tp, self.size),
-            "accuracy": rate_of(tn + tp, self.size),
-            "FPR": rate_of(fp, tn + fp),
-            "FNR": rate_of(fn, fn + tp),
-            "PPV": rate_of(tp, fp + tp),
+            name: rate_of(sum(self.cells[i] for i in part), sum(self.cells[i] for i in whole))
+            for name, (part, whole) in PARTS.items()
         }
 
 
+_TN, _FP, _FN, _TP = range(4)
+PARTS = {
+    "selection": ((_FP, _TP), (_TN, _FP, _FN, _TP)),
+    "accuracy": ((_TN, _TP), (_TN, _FP, _FN, _TP)),
+    "FPR": ((_FP,), (_TN, _FP)),
+    "FNR": ((_FN,), (_FN, _TP)),
+    "PPV": ((_TP,), (_FP, _TP)),
+}
+"""Each rate: which cells it counts, and of which it is a share."""
 MEANINGS = {
     "selection": "the share predicted positive",
     "accuracy": "the share predicted right",

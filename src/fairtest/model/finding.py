@@ -33,6 +33,9 @@ class CountTable:
     worth
         As how many independent people one of those counted counts in the intervals of rates: 1, unless rows are counted
         that are not one person each.
+    weighed
+        Where rows are not one person each, the rates themselves: each group has an uncertainty of its own, and counts
+        of weights are rounded. Empty elsewhere.
     """
 
     output: str
@@ -41,6 +44,7 @@ class CountTable:
     columns: tuple[Level, ...]
     counts: tuple[tuple[int, ...], ...]
     worth: float = 1.0
+    weighed: tuple[tuple[Rate | None, ...], ...] = ()
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -56,7 +60,7 @@ class CountTable:
     @cached_property
     def rates(self) -> tuple[tuple[Rate | None, ...], ...]:
         """For each output, the share of each group that has it, with its interval; None for a group without people."""
-        return tuple(
+        return self.weighed or tuple(
             tuple(rate_of(n, size, self.worth) for n, size in zip(row, self.sizes, strict=True)) for row in self.counts
         )
 
@@ -82,6 +86,8 @@ class Group:
         Where the group stands on the attribute that makes the groups: its mean there, if that is a number.
     median_interval
         Of the median, single, at the level of the set; None in bins of a number, and where people are too few.
+    people
+        Where people have several rows, which are then counted in ``size``: how many people these are of; else None.
     """
 
     name: Level
@@ -93,6 +99,12 @@ class Group:
     beyond: int = 0
     at: float | None = None
     median_interval: Interval | None = None
+    people: int | None = None
+
+    @property
+    def n_people(self) -> int:
+        """How many people the group has."""
+        return self.size if self.people is None else self.people
 
     @property
     def reach(self) -> tuple[float, float] | None:
@@ -188,6 +200,8 @@ class Tested:
         Simultaneous, as everywhere; None where the effect is undefined, or in a large family not significant.
     guided
         Whether the context is a node of the guided tree.
+    part_of
+        The context of the finding that says what it says, and shares people with it; None where that is everybody.
     """
 
     __test__ = False  # not a test case, whatever its name
@@ -199,6 +213,7 @@ class Tested:
     p_value: float | None
     significant: bool
     guided: bool = False
+    part_of: Context | None = None
 
 
 @dataclass(frozen=True)

@@ -83,13 +83,26 @@ class Names:
         return f"{self.column(attribute)} = {self.short(attribute, value)}"
 
     def values(self, values: Mapping[str, Level]) -> str:
-        """Return what the people of a stratum have in common."""
-        return ", ".join(self.pair(name, value) for name, value in values.items())
+        """Return what the people of a stratum have in common; a range of a number needs no ``=``.
+
+        Examples
+        --------
+        >>> Names().values({"dept": "Law", "education": "> 11, ≤ 12"})
+        'dept = Law, education > 11, ≤ 12'
+        """
+        return ", ".join(
+            f"{self.column(name)} {value}" if _is_range(value) else self.pair(name, value)
+            for name, value in values.items()
+        )
 
     def number_of(self, number: int) -> str:
         """Return a number of people in words: ``1,200 applicants``, ``1 person``."""
         one = number == 1 and self.people == "people"
         return f"{count(number)} {'person' if one else self.people}"
+
+
+def _is_range(value: Level) -> bool:
+    return isinstance(value, str) and value.startswith(("> ", "≤ "))
 
 
 PLAIN_NAMES = Names()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairtest.types import Interval
 
-_Z = 1.959963984540054
+NORMAL_QUANTILE = 1.959963984540054
 """The intervals of rates have a confidence of 95 %, each by itself: they describe, the test decides."""
 
 
@@ -41,7 +41,7 @@ def wilson(number: float, people: float) -> Interval:
     >>> wilson(0, 20)[0], wilson(20, 20)[1]
     (0.0, 1.0)
     """
-    share, spread = number / people, _Z * _Z / people
+    share, spread = number / people, NORMAL_QUANTILE**2 / people
     middle = (share + spread / 2) / (1 + spread)
     reach = (spread * (share * (1 - share) + spread / 4)) ** 0.5 / (1 + spread)
     return 0.0 if number == 0 else middle - reach, 1.0 if number == people else middle + reach

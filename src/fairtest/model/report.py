@@ -149,7 +149,7 @@ class AttributeReport(AttributeAnswer):
 
     @property
     def unreported(self) -> tuple[Tested, ...]:
-        """The significant contexts that are listed and are no findings, strongest first."""
+        """The significant contexts that are listed and are no findings, under what they repeat, the largest first."""
         return tuple(other for other in self.others if other.significant)
 
     @property

@@ -16,6 +16,7 @@ from fairtest.inference.multiplicity.corrections import FALSE_DISCOVERY, correct
 from fairtest.inference.populations import STRATA_SHARE
 from fairtest.inference.validate import validate
 from fairtest.inference.verdict import POWER_DEVIATE, detectable, verdict
+from fairtest.inference.weighed_rates import weigh_errors
 from fairtest.metrics.batch import Batch
 from fairtest.metrics.choice import reported_metric
 from fairtest.model.error_rates import GroupErrors
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairtest.data.design import Design
     from fairtest.data.source import DataSource
     from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.validate import Validated
@@ -219,8 +221,8 @@ def attribute_result(
         named=asked.population_set is not None and asked.population_set != run.number,
         everywhere=shown.everywhere,
         elsewhere=None if shown.outside is None else _elsewhere(validated, shown.outside, run),
-        errors=() if source.design else group_errors(engine, asked, run.number),
-        others=others_of(engine, run.number, describer, validated, {0, *shown.leading}),
+        errors=group_errors(engine, asked, run.number, source.design),
+        others=others_of(engine, run.number, describer, validated, shown.groups),
     )
 
 
@@ -254,15 +256,18 @@ def _elsewhere(validated: Validated, sums: NDArray[Any], run: TestingRun) -> Els
     return Elsewhere(int(batch.size[0]), float(batch.effect[0]), (float(low[0]), float(high[0])))
 
 
-def group_errors(engine: Engine, asked: Asked, number: int) -> tuple[GroupErrors, ...]:
+def group_errors(engine: Engine, asked: Asked, number: int, design: Design | None) -> tuple[GroupErrors, ...]:
     """Return how prediction and truth go together in each group of everybody; nothing without two labels or groups."""
     question = asked.question
     if question.confusion is None or question.protected.is_number:
         return ()
     everybody = number if asked.population_set is None else asked.population_set
     target = Target(question.protected, question.confusion, None, SummaryKind.COUNTS)
-    cells = engine.tables(everybody, [()], target)[0].sum(axis=0)
-    groups = zip(question.protected.levels, cells.T.tolist(), strict=True)
+    cells = engine.tables(everybody, [()], target)[0].sum(axis=0).T
+    if design is not None:
+        rows = engine.rows(everybody, (), replace(target, summary=SummaryKind.ROWS))
+        return weigh_errors(rows, question.protected.levels, np.rint(cells * design.counted_as).astype(int))
+    groups = zip(question.protected.levels, cells.tolist(), strict=True)
     return tuple(GroupErrors(level, (tn, fp, fn, tp)) for level, (tn, fp, fn, tp) in groups)
 
 

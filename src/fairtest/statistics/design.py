@@ -250,7 +250,7 @@ def _worth(
     if not sizes:
         return Effective(people, np.nan, np.nan)
     size = min(*sizes, rows.kish) if len(sizes) > 1 else min(sizes[0], rows.kish)
-    df = _freedom_of(people, [(rows.person, (weight * side)[:, None])], rows.by_person(jackknifed)[:, None])
+    df = count_freedom(people, [(rows.person, (weight * side)[:, None])], rows.by_person(jackknifed)[:, None])
     return Effective(people, size, df)
 
 
@@ -298,7 +298,7 @@ def judge_independence(rows: RowSums, left: FloatArray, right: FloatArray) -> Ef
     correction = rows.people / (rows.people - 1)
     trace, squares = trace * correction, squares * correction**2
     counting = trace**2 / squares  # Satterthwaite's number of components
-    df = _freedom_of(rows.people, sides, sums)
+    df = count_freedom(rows.people, sides, sums)
     p = float(special.fdtrc(counting, counting * df, float((sums.sum(axis=0) ** 2).sum()) / trace))
     return Effective(rows.people, min(rows.mass * trace / squares, rows.kish), df, p)
 
@@ -307,7 +307,7 @@ def _by_person_of(people: int, person: IntArray | None, columns: FloatArray) -> 
     return np.stack([_by_person(people, person, column) for column in columns.T], axis=1)
 
 
-def _freedom_of(people: int, sides: Sequence[tuple[IntArray | None, FloatArray]], sums: FloatArray) -> float:
+def count_freedom(people: int, sides: Sequence[tuple[IntArray | None, FloatArray]], sums: FloatArray) -> float:
     """Return the degrees of freedom of a covariance of people's sums, from what the protected attribute makes them."""
     alike, independent = np.zeros(people), np.zeros(people)
     for person, side in sides:

@@ -81,7 +81,9 @@ def _run(run: Run) -> Iterator[str]:
 
 def _headline(line: Headline) -> str:
     explained = f", explained by {line.explained_by}" if line.explained_by else ""
-    return f"{line.title}{explained}: {line.significant:,} significant, {line.reported:,} reported"
+    return (
+        f"{line.title}{explained}: {line.significant:,} significant, {line.reported:,} reported (everybody counts too)"
+    )
 
 
 def _describe_split(setup: Setup) -> str:

@@ -27,6 +27,7 @@ from fairtest.model.finding import (
 )
 from fairtest.model.names import Names, OutcomeWords
 from fairtest.model.plans import TestingPlan, TrainingPlan
+from fairtest.model.rates import Rate
 from fairtest.model.report import (
     AttributeReport,
     ErrorNote,
@@ -60,6 +61,7 @@ TAGS: Mapping[str, type] = {
     "group-errors": GroupErrors,
     "tested": Tested,
     "counts": CountTable,
+    "rate": Rate,
     "groups": GroupTable,
     "group": Group,
     "line": Line,

@@ -10,7 +10,6 @@ from fairtest.model.finding import CountTable, GroupTable
 from fairtest.numbers import quantity, rate
 from fairtest.reporting.figures.plots import plot_rates
 from fairtest.reporting.formats.tables import display_width, pad, shorten
-from fairtest.reporting.words.design import count_words
 from fairtest.reporting.words.phrases import capitalise, outcome_words, shared_decimals
 from fairtest.reporting.words.several import STEP_BY_STEP, scale_of, small_words, touches_none, value_words
 
@@ -87,7 +86,7 @@ def group_lines(finding: Finding, names: Names, least: int, width: int, ink: Ink
     if spoken_of(finding.comparisons) is not None:
         return comparison_lines(finding, names, width, ink, named=named)
     if isinstance(finding.table, GroupTable):
-        return _mean_lines(finding, finding.table, names, width, ink)
+        return _mean_lines(finding.table, names, width, ink, named=named)
     return rate_lines(finding, names, least, width, ink, named=named)
 
 
@@ -112,7 +111,7 @@ def comparison_lines(
     values = [comparison.value, *(g.value for g in shown)]
     written = [value_words(comparison, value) for value in values]
     differences = ["", *(_difference(g, scale) for g in shown)]
-    people = [count_words(finding, n, names) for n in (comparison.size, *(g.size for g in shown))]
+    people = [names.number_of(n) for n in (comparison.size, *(g.size for g in shown))]
     label, value, gap = (max(map(display_width, column)) for column in (labels, written, differences))
     label = min(label, width // 3)
     room = min(width - label - value - gap - max(map(len, people)) - 4 * len(_GAP), _WIDEST_PLOT // 2)
@@ -143,7 +142,7 @@ def _difference(gap: GroupGap, scale: Scale) -> str:
     return f"{before}{scale.number(gap.gap)} {scale.interval(gap.interval)}{'' if gap.significant else ' not clear'}"
 
 
-def _mean_lines(finding: Finding, table: GroupTable, names: Names, width: int, ink: Ink) -> list[str]:
+def _mean_lines(table: GroupTable, names: Names, width: int, ink: Ink, *, named: bool) -> list[str]:
     """Return the average of each group as a bar from 0 (none where one is negative), with its median and people."""
     groups = [group for group in table.rows if group.mean is not None]
     if not groups or len(groups) > _MOST_GROUPS:
@@ -155,13 +154,14 @@ def _mean_lines(finding: Finding, table: GroupTable, names: Names, width: int, i
     widest, wide_mean, wide_median = (max(map(display_width, column)) for column in (labels, means, medians))
     label = min(widest, width // 3)
     ends = [
-        f"{mean:>{wide_mean}}{_GAP}median {median:>{wide_median}}{_GAP}{count_words(finding, group.size, names)}"
+        f"{mean:>{wide_mean}}{_GAP}median {median:>{wide_median}}{_GAP}{names.number_of(group.n_people)}"
         for mean, median, group in zip(means, medians, groups, strict=True)
     ]
     room = min(width - label - 2 * len(_GAP) - max(map(len, ends)), _WIDEST_PLOT)
     largest = max(group.mean or 0.0 for group in groups)
     drawn = min(group.mean or 0.0 for group in groups) >= 0 and largest > 0 and room >= _NARROWEST_PLOT
-    lines = [f"Average {names.column(table.measured)}:"]
+    by = f" by {names.column(table.by)}" if named else ""
+    lines = [f"Average {names.column(table.measured)}{by}:"]
     for name, group, numbers in zip(labels, groups, ends, strict=True):
         eighths = round(8 * room * (group.mean or 0.0) / largest) if drawn else 0
         bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

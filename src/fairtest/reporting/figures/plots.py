@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtest.model.finding import CountTable, GroupTable
+from fairtest.numbers import decimals_for
 from fairtest.reporting.figures.axes import effect_axis, number_axis, rate_axis, rates_axis
 from fairtest.reporting.figures.marks import mark_effect, mark_rate
 from fairtest.reporting.words.phrases import choose_groups, choose_row, shared_decimals
@@ -31,12 +32,16 @@ FEW_PEOPLE = 30
 
 @dataclass(frozen=True)
 class ForestRow:
-    """A row of a forest: a name, what was measured, whether that is clear, and whether it is the whole."""
+    """A row of a forest: a name, what was measured, whether that is clear, and whether it is the whole.
+
+    ``said`` is what else is to be said of it.
+    """
 
     name: str
     part: Finding | Stratum | Tested
     clear: bool = True
     whole: bool = False
+    said: str = ""
 
     @property
     def look(self) -> str:
@@ -173,6 +178,11 @@ class NumberPlot:
     def decimals(self) -> int:
         """How many decimals its numbers are written with."""
         return shared_decimals(self.table.rows)
+
+    @property
+    def mean_decimals(self) -> int:
+        """How many decimals means and medians are written with where they stand alone, as sentences write them."""
+        return decimals_for(group.mean or 0.0 for group in self.table.rows)
 
     def most_different(self, most: int) -> Sequence[Group]:
         """Return the groups in order; of more than ``most``, those whose means are furthest from everybody's."""

@@ -9,7 +9,7 @@ from fairtest.metrics.choice import scale_for
 from fairtest.numbers import count
 from fairtest.reporting.formats.tables import display_width, draw_table, shorten
 from fairtest.reporting.words.headline import headline
-from fairtest.reporting.words.phrases import finding_title
+from fairtest.reporting.words.phrases import alike_words, finding_title, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,23 @@ def render_changes(first: Report, second: Report, numbers: tuple[int, int], widt
     lines: list[str] = []
     for number, report in zip(numbers, (first, second), strict=True):
         lines += textwrap.wrap(f"Run {number}: {headline(report)}.", width, subsequent_indent="  ")
+    if note := _different_questions(first, second, numbers):
+        lines += ["", *textwrap.wrap(note, width)]
     lines += ["", *_fit(_table(first, second, numbers), width)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _different_questions(first: Report, second: Report, numbers: tuple[int, int]) -> str:
+    """Return that the numbers of two runs are not of one kind, where one of them compares people who are alike."""
+    if first.explanatory == second.explanatory:
+        return ""
+    parts = [
+        f"run {number} compares {report.names.people} with {alike_words(report.explanatory, report.names)}"
+        if report.explanatory
+        else f"run {number} compares all {report.names.people} together"
+        for number, report in zip(numbers, (first, second), strict=True)
+    ]
+    return f"Two kinds of numbers: {parts[0]}, {parts[1]}. Their difference says what that explains, not what changed."
 
 
 def _fit(rows: list[list[str]], width: int) -> list[str]:
@@ -42,11 +57,13 @@ def _fit(rows: list[list[str]], width: int) -> list[str]:
 
 def _table(first: Report, second: Report, numbers: tuple[int, int]) -> list[list[str]]:
     before, after = _by_place(first), _by_place(second)
-    rows = [["", *(f"run {number}" for number in numbers), ""]]
+    reports = list(zip(numbers, (first, second), strict=True))
+    rows = [["", *(f"run {number}{_given_words(report)}" for number, report in reports), ""]]
+    alike = first.explanatory == second.explanatory
     places = [*before, *(place for place in after if place not in before)]
     for place in places[:MOST]:
         one, two = before.get(place), after.get(place)
-        rows.append([": ".join(place), _words(one), _words(two), _change(one, two)])
+        rows.append([": ".join(place), _words(one), _words(two), _change(one, two, alike=alike)])
     if len(places) > MOST:
         rows.append([f"and {count(len(places) - MOST)} more", "", "", ""])
     return rows
@@ -74,12 +91,21 @@ def _words(finding: Finding | None) -> str:
     return f"{scale.number(finding.effect)} {scale.interval(finding.interval)}"
 
 
-def _change(one: Finding | None, two: Finding | None) -> str:
-    """Return what became of a link, in a word or two."""
+def _given_words(report: Report) -> str:
+    given = [report.names.column(name) for name in report.explanatory]
+    return f", given {join_words(given)}" if given else ""
+
+
+def _change(one: Finding | None, two: Finding | None, *, alike: bool) -> str:
+    """Return what became of a link, in a word or two; numbers that are not ``alike`` in kind are not compared."""
     if one is None or two is None:
         return "only in the second" if one is None else "only in the first"  # other people: not "gone"
     if one.significant != two.significant:
-        return "clear now" if two.significant else "no longer clear"
+        if alike:
+            return "clear now" if two.significant else "no longer clear"
+        return "clear in the second only" if two.significant else "clear in the first only"
+    if not alike:
+        return "clear in both" if one.significant else "clear in neither"
     apart = (
         one.interval is not None
         and two.interval is not None

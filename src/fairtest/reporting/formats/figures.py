@@ -114,7 +114,7 @@ def _draw_boxes(title: str, plot: NumberPlot, names: Names) -> str:
     rows: list[Row] = [
         (
             names.short(table.by, group.name),
-            f"mean {quantity(group.mean, plot.decimals)} · {names.number_of(group.size)}",
+            f"mean {quantity(group.mean, plot.decimals)} · {names.number_of(group.n_people)}",
             mark_large_box(group, plot.axis),
             "box",
         )

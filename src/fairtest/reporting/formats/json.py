@@ -137,6 +137,7 @@ def _group_errors(errors: GroupErrors) -> dict[str, Any]:
     return {
         "group": errors.group,
         "cells": dict(zip(("tn", "fp", "fn", "tp"), errors.cells, strict=True)),
+        **({} if errors.people is None else {"people": errors.people}),
         "rates": {name: None if known is None else known.share for name, known in rates.items()},
         "intervals": {name: None if known is None else known.interval for name, known in rates.items()},
     }
@@ -154,6 +155,7 @@ def _other(other: Tested) -> dict[str, Any]:
         **_interval(other, "interval"),
         "p_value": floor_p_value(other.p_value),
         **_pick(other, "significant", "guided"),
+        "part_of": None if other.part_of is None else [_predicate(predicate) for predicate in other.part_of.predicates],
     }
 
 

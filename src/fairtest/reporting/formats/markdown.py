@@ -135,7 +135,7 @@ def _write_groups(table: GroupTable, names: Names) -> Iterator[str]:
     head = [names.column(table.by), names.people, f"mean {names.column(table.measured)}", "median"]
     medians = [group.quantiles[2] if group.quantiles else None for group in table.rows]
     rows = [
-        [names.short(table.by, group.name), count(group.size), quantity(group.mean, 2), quantity(median, 2)]
+        [names.short(table.by, group.name), count(group.n_people), quantity(group.mean, 2), quantity(median, 2)]
         for group, median in zip(table.rows, medians, strict=True)
     ]
     yield from _write_table(head, rows)

@@ -14,6 +14,7 @@ from fairtest.reporting.outline import outline_of
 from fairtest.reporting.views.labels import label_lines
 from fairtest.reporting.words.before import before_and_after, clear_strata
 from fairtest.reporting.words.rates import error_table
+from fairtest.reporting.words.several import gaps_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,11 @@ class ScreenWriter(LineWriter):
                 continue
             yield ""
             yield from self.heading(f"Groups that say most, by {entry.name}: {entry.measure}")
-            yield from forest_lines(forest, self.report.names, self.width, self.ink, drawn=False)
+            lines = forest_lines(forest, self.report.names, self.width, self.ink, drawn=False)
+            for line, each in zip(lines, shown, strict=True):
+                yield line
+                if gaps := gaps_inside(each.finding, self.report.names):
+                    yield from map(self.ink.soft, self.wrap(gaps, first="   "))
             if len(entry.inside) > share:
                 yield f"and {count(len(entry.inside) - share)} more in {self.place(full)}"
 

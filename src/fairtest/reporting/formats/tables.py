@@ -166,7 +166,7 @@ def _group_lines(table: GroupTable, width: int, names: Names) -> list[str]:
         numbers = [group.mean, group.deviation, *(group.quantiles or (None,) * 5)]
         numbers += [fit_at(table, group)] if has_fit else []
         name = _name(names, table.by, group.name)
-        rows.append([name, count(group.size), *(quantity(n, decimals) for n in numbers)])
+        rows.append([name, count(group.n_people), *(quantity(n, decimals) for n in numbers)])
     lines = draw_table(rows[0], rows[1:])
     if display_width(lines[0]) > width:
         head, *body = [[*row[:3], row[2 + _NUMBERS.index("median")]] for row in rows]

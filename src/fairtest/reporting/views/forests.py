@@ -11,8 +11,10 @@ from fairtest.reporting.figures.axes import effect_axis
 from fairtest.reporting.figures.icicle import icicle_of
 from fairtest.reporting.figures.plots import Forest, ForestRow, plot_effects, plot_findings, plot_table
 from fairtest.reporting.words.funnel import significant_word
+from fairtest.reporting.words.groups import repeated_words
 from fairtest.reporting.words.phrases import finding_title, join_words
 from fairtest.reporting.words.sentences import is_clear, stratum_words
+from fairtest.reporting.words.several import gaps_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,18 +22,24 @@ if TYPE_CHECKING:
     from fairtest.metrics.scale import Scale
     from fairtest.model.finding import Finding
     from fairtest.model.hierarchy import Node
+    from fairtest.model.names import Names
     from fairtest.model.report import AttributeReport, Report
 
 View = dict[str, Any]
 
 
-def findings_view(attribute: AttributeReport, shown: Sequence[Finding], scale: Scale) -> View | None:
+def findings_view(attribute: AttributeReport, shown: Sequence[Finding], scale: Scale, names: Names) -> View | None:
     """Return the forest of an attribute: everyone, the findings by number, and what is significant but not reported."""
     rows = {
-        n: ForestRow(finding_title(f, "everyone"), f) for n, f in enumerate(shown, 1) if f.metric == attribute.metric
+        n: ForestRow(finding_title(f, "everyone"), f, said=gaps_inside(f, names))
+        for n, f in enumerate(shown, 1)
+        if f.metric == attribute.metric
     }
     forest = plot_findings(attribute, list(rows.values()), scale)
-    unreported = [ForestRow(finding_title(other), other, clear=False) for other in attribute.unreported]
+    unreported: dict[str, list[ForestRow]] = {}
+    for other in attribute.unreported:
+        card = repeated_words(attribute, other)
+        unreported.setdefault(card, []).append(ForestRow(finding_title(other), other, clear=False))
     return None if forest is None else {"plot": forest, "findings": rows, "unreported": unreported}
 
 

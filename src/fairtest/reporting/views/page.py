@@ -82,7 +82,7 @@ def _attribute(report: Report, entry: AttributeOutline, number: int) -> View:
         "anchor": anchor,
         "entry": entry,
         "about": attribute,
-        "forest": findings_view(attribute, shown, scale),
+        "forest": findings_view(attribute, shown, scale, report.names),
         "population": _finding(report, entry.population, attribute.population, f"{anchor}-p") | {"asked": entry.asked},
         "labels": label_view(entry, report.names) if report.labels is not None else None,
         "findings": [

@@ -8,7 +8,7 @@ from fairtest.metrics.choice import reported_metric
 from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line, level_words
 from fairtest.numbers import rate
-from fairtest.reporting.words.clauses import Case, decimals_of_rates, points_between
+from fairtest.reporting.words.clauses import Case, compare_rates, decimals_of_rates
 from fairtest.reporting.words.everybody import difference_words
 from fairtest.reporting.words.phrases import alike_words, choose_row, is_bin, outcome_words
 from fairtest.reporting.words.several import gap_words_given, several_words
@@ -70,12 +70,10 @@ def _two_rates_words(case: Case, table: CountTable) -> str:
     decimals = decimals_of_rates(a, b)
     what = outcome_words(finding, table.rows[row], names)
     than = names.those(table.protected, reference)
-    numbers = f"{rate(a, decimals)} to {rate(b, decimals)}"
     who = people_with(names, table.protected, compared)
     if a == b:
-        return f"{who} {what} as often as {than}: {numbers}"
-    often = f"{points_between(a, b, decimals)} points {'more' if a > b else 'less'} often"
-    return f"{who} {what} {often} than {than}: {numbers}"
+        return f"{who} {what} as often as {than}: {rate(a, decimals)} to {rate(b, decimals)}"
+    return compare_rates(who, what, than, a, b)
 
 
 def _given_words(report: Report, case: Case, overall: str) -> str:

@@ -11,7 +11,9 @@ from fairtest.reporting.words.phrases import number_words, plural
 from fairtest.reporting.words.sentences import is_reversed
 
 if TYPE_CHECKING:
-    from fairtest.model.finding import Elsewhere, Finding
+    from collections.abc import Sequence
+
+    from fairtest.model.finding import Elsewhere, Finding, Tested
     from fairtest.model.report import AttributeReport, Report
 
 TICK = "✓"
@@ -51,7 +53,7 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
     groups = count_groups(report, attribute)
     if not inside:
         return _nothing_more(attribute, groups) if groups != 0 else ""
-    number = plural(len(inside), "group", in_words=True)
+    number = _name_groups(inside)
     if not whole.significant:
         return f"it differs in {number}"
     turned = sum(is_reversed(finding, whole.effect) for finding in inside)
@@ -61,9 +63,17 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
     if attribute.everywhere:
         return _everywhere(attribute, turned)
     them = "it" if len(inside) == 1 else "them"
-    left = attribute.elsewhere is None or not _is_clear(attribute.elsewhere)
-    outside = f"outside {them} nothing is left to see" if left else f"outside {them} less is left to see"
-    return f"it shows in {number}, and {outside}"
+    if attribute.elsewhere is None:
+        return f"it shows in {number}"
+    left = "less is left" if _is_clear(attribute.elsewhere) else "nothing clear is left"
+    return f"it shows in {number}, and outside {them} {left}"
+
+
+def _name_groups(inside: Sequence[Finding]) -> str:
+    """Return how many groups there are; one is named: ``one group (age > 31)``."""
+    if len(inside) == 1 and inside[0].label is None:
+        return f"one group ({clean_line(str(inside[0].context))})"
+    return plural(len(inside), "group", in_words=True)
 
 
 def _nothing_more(attribute: AttributeReport, groups: int | None) -> str:
@@ -79,10 +89,10 @@ def _everywhere(attribute: AttributeReport, turned: int) -> str:
     stronger, rest = len(attribute.inside) - turned, attribute.elsewhere
     seen = rest is None or _is_clear(rest)
     if not turned:
-        groups = plural(stronger, "group", in_words=True)
+        groups = _name_groups(attribute.inside)
         return f"this holds everywhere, and more so in {groups}" if seen else f"it is stronger in {groups}"
     if not stronger:
-        where = plural(turned, "group", in_words=True)
+        where = _name_groups(attribute.inside)
         return f"this holds everywhere but in {where}, where it is the other way round"
     parts = f"more so in {plural(stronger, 'group', in_words=True)}, the other way round in"
     return f"this holds {'nearly everywhere' if seen else 'for most'}: {parts} {number_words(turned)}"
@@ -141,6 +151,14 @@ def folded_words(finding: Finding) -> str:
     return f"stands for {others} that {verbs[0]} people with it and {verbs[1]} no more"
 
 
+def repeated_words(attribute: AttributeReport, other: Tested) -> str:
+    """Return what a significant group that is not shown says again: a finding with its number, or everybody."""
+    numbers = {f.context: n for n, f in enumerate(attribute.inside, 1) if f.label is None}
+    if other.part_of in numbers:
+        return f"Parts of group {numbers[other.part_of]}, or much like it: {clean_line(str(other.part_of))}"
+    return "No more than everybody" if attribute.population.significant else "No more than the groups shown"
+
+
 # Everybody else ---------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +177,7 @@ def elsewhere_words(report: Report, attribute: AttributeReport) -> str:
     outside = "this group" if len(inside) == 1 else "these groups"
     start = f"Outside {outside} ({report.names.number_of(rest.size)})"
     if not _is_clear(rest):
-        return f"{start} nothing is left to see: {value}."
+        return f"{start} nothing clear is left: {value}."
     if not attribute.population.significant:
         return f"{start} a {noun} is to be seen as well: {value}."
     turned = metric.signed and rest.effect * (attribute.population.effect or 0.0) < 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.scale import AMOUNT, POINTS, TIMES
 from fairtest.model.comparison import FEWEST_COMPARED, spoken_of
 from fairtest.numbers import UNDEFINED, count, decimals_for, quantity, rate
-from fairtest.reporting.words.clauses import decimals_of_rates, points_between
+from fairtest.reporting.words.clauses import compare_rates
 from fairtest.reporting.words.phrases import be, join_words, outcome_words, plural
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ def _gap_words(finding: Finding, comparison: Comparison, gap: GroupGap, who: str
             higher = "higher" if before > 0 else "lower"
             start = f"average {measured} {be(measured)} {size} {higher} for {who} than for {reference}"
         return f"{start}: {numbers[0]} to {numbers[1]}{more}"
-    decimals = decimals_of_rates(a, b)
-    what = outcome_words(finding, comparison.output, names)
-    often = f"{points_between(a, b, decimals)} points {'more' if a > b else 'less'} often"
-    return f"{who} {what} {often} than {reference}: {rate(a, decimals)} to {rate(b, decimals)}"
+    return compare_rates(who, outcome_words(finding, comparison.output, names), reference, a, b)
 
 
 def _other_numbers(gap: GroupGap, decimals: int) -> str:
@@ -135,6 +132,30 @@ def gap_words_given(finding: Finding, names: Names) -> str:
     numbers = [scale.number(g.gap) for g in confirmed]
     named = [f"{numbers[0]}{scale.unit} {first}", *(f"{n} {who}" for n, who in zip(numbers[1:], rest, strict=True))]
     return f"the gap to {reference} is {join_words(named)}"
+
+
+def gaps_inside(finding: Finding, names: Names) -> str:
+    """Return how far the groups of a context are from the reference: ``gap to cauc in the share with hired = no: …``.
+
+    Those whose simultaneous interval excludes none come first, the others are marked; empty without several groups.
+    """
+    comparison = spoken_of(finding.comparisons)
+    if comparison is None or len(comparison.gaps) < 2:
+        return ""
+    scale = scale_of(comparison)
+    gaps = sorted(
+        (g for g in comparison.gaps if g.gap is not None), key=lambda g: (not g.significant, -abs(g.gap or 0.0))
+    )
+    what, unit = f"average {names.column(finding.output)}", ""
+    if comparison.output is not None:
+        what, unit = outcome_words(finding, comparison.output, names, noun=True), " points"
+    reference = names.short(finding.protected, comparison.reference)
+    shown = [
+        f"{names.short(finding.protected, g.group)} {scale.number(g.gap)}{'' if place else unit}"
+        f"{'' if g.significant else ' (not clear)'}"
+        for place, g in enumerate(gaps[: MOST_NAMED + 1])
+    ]
+    return f"gap to {reference} in {what}: {', '.join(shown)}"
 
 
 def _no_single_gap(finding: Finding, comparison: Comparison, names: Names) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from fairtest.statistics.numbers.mean_difference import TwoGroups, mean_difference_p
 
 if TYPE_CHECKING:
+    from fairtest.statistics.numerics.rules import Alpha
     from fairtest.types import FloatArray, Interval
 
 _STEPS = 60
@@ -25,7 +26,7 @@ _WIDEST = 30.0
 """The furthest logarithm of a ratio that is looked at, beyond which an end is open."""
 
 
-def mean_ratio_interval(groups: TwoGroups, alpha: float) -> list[Interval]:
+def mean_ratio_interval(groups: TwoGroups, alpha: Alpha) -> list[Interval]:
     """Return the interval of the ratio of means, group over reference, of each context without strata.
 
     The means must be positive, and are those of the numbers themselves (no other centre). An end is 0 or infinite where
@@ -45,7 +46,7 @@ def mean_ratio_interval(groups: TwoGroups, alpha: float) -> list[Interval]:
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _end(groups: TwoGroups, centre: FloatArray, side: float, alpha: float) -> FloatArray:
+def _end(groups: TwoGroups, centre: FloatArray, side: float, alpha: Alpha) -> FloatArray:
     """Return the furthest ratio on one side that is not rejected, by halving the logarithm."""
     inside, outside = np.zeros_like(centre), np.full_like(centre, _WIDEST)
     is_open = _p(groups, centre + side * outside) > alpha

@@ -15,7 +15,7 @@ Medicine 27, 1693–1702.
 
 from __future__ import annotations
 
-from math import hypot
+from math import hypot, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,8 +42,13 @@ def median_interval(ordered: FloatArray, alpha: float) -> Interval:
     return float(ordered[below - 1]), float(ordered[n - below])
 
 
-def median_gap_interval(first: float, bounds: Interval, second: float, other: Interval) -> Interval:
+def median_gap_interval(
+    first: float, bounds: Interval, second: float, other: Interval, correlation: float = 0.0
+) -> Interval:
     """Return the interval of the difference of two medians from the interval of each.
+
+    Medians of groups that share people may go together. If they do, the difference is surer than it seems here; where
+    one tends to be small if the other is large, the interval is widened by that ``correlation``.
 
     Examples
     --------
@@ -51,4 +56,9 @@ def median_gap_interval(first: float, bounds: Interval, second: float, other: In
     (1.0, 11.0)
     """
     gap = first - second
-    return gap - hypot(first - bounds[0], other[1] - second), gap + hypot(bounds[1] - first, second - other[0])
+    against = 2 * min(correlation, 0.0)
+
+    def reach(one: float, another: float) -> float:
+        return hypot(one, another) if not against else sqrt(one**2 + another**2 - against * one * another)
+
+    return gap - reach(first - bounds[0], other[1] - second), gap + reach(bounds[1] - first, second - other[0])
