@@ -137,13 +137,13 @@ def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
 def test_whoever_is_shown_may_stand_beside_all_the_others(monkeypatch):
     rng = np.random.default_rng(6)
     frame, ends = overlapping(rng), []
-    grow_all = Chooser._grow_all
+    refine = Chooser._refine
 
-    def remember(self, *, base):
-        ends.append((self, grow_all(self, base=base), base))
+    def remember(self, chosen, *, base):
+        ends.append((self, refine(self, chosen, base=base), base))
         return ends[-1][1]
 
-    monkeypatch.setattr(Chooser, "_grow_all", remember)
+    monkeypatch.setattr(Chooser, "_refine", remember)
     assert len(audit(frame).findings) > 2
     for chooser, chosen, base in ends:
         assert [c for c in chosen.members if not chooser._is_needed(c, chosen, base=base)] == []
