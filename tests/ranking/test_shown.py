@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import fairtest as ft
+from calibration.shops import SCENARIOS
 from fairtest.data.source import DataSource
 from fairtest.pipeline.search import engine_of
 from fairtest.ranking.crowd import Crowd
@@ -88,6 +89,38 @@ def test_a_weak_gap_that_is_the_same_everywhere_is_not_laid_to_a_group():
     assert sum(bool(report.findings) for report in reports) <= 1
 
 
+def test_a_link_that_two_groups_hold_is_theirs_though_some_is_left_outside():
+    """In the other regions a weak gap remains, far from half of everybody's: it is not called everybody's gap."""
+    gap = {"North": 0.02, "South": 0.02, "West": 0.4}
+    frame = shop(lambda c: np.vectorize(gap.get)(c["region"]), n=60_000, seed=3)
+    attribute = audit(frame).attributes[0]
+    assert [str(f.context) for f in attribute.inside] == ["region = West"]
+    assert not attribute.everywhere
+    assert 0 < attribute.elsewhere.interval[0] < attribute.elsewhere.interval[1] < attribute.population.effect / 2
+
+
+def test_a_group_that_is_hardly_stronger_than_everybody_is_no_news():
+    """Surely stronger, by a tenth of the gap of everybody: there is nothing to tell of it."""
+    gap = lambda c: np.where(c["region"] == "North", 0.3, 0.36)  # noqa: E731
+    report = audit(shop(gap, n=200_000, seed=4))
+    assert report.attributes[0].everywhere
+    assert report.findings == ()
+    stronger = audit(shop(lambda c: np.where(c["region"] == "North", 0.1, 0.36), n=60_000, seed=4))
+    assert set(named(stronger)) & {"region = South", "region = West"}
+
+
+def test_a_condition_that_adds_nothing_on_the_test_set_is_left_out(monkeypatch):
+    """Training likes phones in western cities better, by luck; the test set hardly sees a difference."""
+    people, _ = SCENARIOS["proxy"].draw(np.random.default_rng([5002, *b"proxy"]), 20_000)
+
+    def names():
+        return named(ft.audit(people, "income", "discount", reference={"income": "high"}, seed=5002))
+
+    assert names() == ["city = urban, region = West"]
+    monkeypatch.setattr(Chooser, "_is_worth_more", lambda *_: True)
+    assert names() == ["city = urban, device = phone, region = West"]
+
+
 def test_a_group_that_training_saw_clearly_need_not_pay_the_whole_price(monkeypatch):
     """With evidence, less than the price is required against everybody; without a training set, the price."""
     seen = []
@@ -137,13 +170,13 @@ def test_the_order_of_columns_and_names_of_categories_leave_no_trace():
 def test_whoever_is_shown_may_stand_beside_all_the_others(monkeypatch):
     rng = np.random.default_rng(6)
     frame, ends = overlapping(rng), []
-    grow_all = Chooser._grow_all
+    refine = Chooser._refine
 
-    def remember(self, *, base):
-        ends.append((self, grow_all(self, base=base), base))
+    def remember(self, chosen, *, base):
+        ends.append((self, refine(self, chosen, base=base), base))
         return ends[-1][1]
 
-    monkeypatch.setattr(Chooser, "_grow_all", remember)
+    monkeypatch.setattr(Chooser, "_refine", remember)
     assert len(audit(frame).findings) > 2
     for chooser, chosen, base in ends:
         assert [c for c in chosen.members if not chooser._is_needed(c, chosen, base=base)] == []

@@ -56,7 +56,7 @@ class TestHeadline:
 
     def test_confirmed_and_seen_in_groups_that_say_no_more(self):
         report = asked(build.income_population(), significant=32, reported=1, tested=220)
-        assert answers(report)[1] == "Beyond that, in none of 219 groups could more be confirmed"
+        assert answers(report)[1] == "Beyond that, in none of 219 groups could much more be confirmed"
 
     def test_never_no_link_where_everybody_is_confirmed(self):
         for tested, significant in ((1, 1), (59, 1), (59, 20)):

@@ -215,7 +215,7 @@ def test_headlines():
     )
     assert headline(build.eta_report()) == (
         "Average price runs from 18,123 (North) to 20,150 (South). "
-        "Beyond that, in none of 58 groups could more be confirmed"
+        "Beyond that, in none of 58 groups could much more be confirmed"
     )
     assert headline(build.nothing_report()) == (
         "No link between income and sex could be confirmed, neither over everybody nor in any of 58 groups"

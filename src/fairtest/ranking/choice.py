@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from fairtest.inference.multiplicity.corrections import benjamini_hochberg
 from fairtest.inference.multiplicity.prior import Prior
 from fairtest.inference.multiplicity.required import required_by_evidence
 from fairtest.metrics.evidence import MOST
+from fairtest.ranking.candidates import Candidates
 from fairtest.ranking.cells import contrast
 from fairtest.ranking.crowd import Crowd
 from fairtest.ranking.pricing import Prices, sizes_in_order
-from fairtest.ranking.shown import FEWEST_OUTSIDE, Candidates, Chooser
+from fairtest.ranking.shown import FEWEST_OUTSIDE, Chooser
 from fairtest.search.cuts import conditions_of
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ VISIBLE = 0.05
 """The share of false ones among the contexts that visibly differ from everybody else."""
 NEARLY_EVERYBODY = 0.8
 """A context with more than this part of the people is no news where the population shows the same."""
+NOTABLE = 1.25
+"""Beside a link of everybody, a context is news only if its link is this many times as strong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +155,7 @@ class Comparison:
             apart=apart[places],
             required=required[places],
             differs=differs[places],
+            news=(differs & (~news_bound | self._is_notable()))[places],
             tie=sizes_in_order(size[places], contexts),
         )
         crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in self._at[places]])
@@ -184,6 +189,12 @@ class Comparison:
     def _prices(self, level: float) -> Prices:
         return Prices.among([self._asked.contexts[i] for i in self._at], self._asked.contexts, level)
 
+    def _is_notable(self) -> BoolArray:
+        """Return whose link is so much stronger than everybody's that it is worth telling."""
+        here, everybody = (self._strength.evidence(self._target.wrap(a)) for a in (self._sums, self._everyone[None]))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(here.effect) >= NOTABLE * np.abs(everybody.effect[0]))
+
     def _beyond_everybody(self) -> FloatArray:
         """Return by how many deviates each context is stronger than everybody else; −∞ where that is not known."""
         rest = self._everyone - self._sums
@@ -205,8 +216,10 @@ class Comparison:
         the procedure that tests the contexts themselves: the difference of one that training saw clearly need not be
         as clear as its price would ask for.
         """
-        test = self._differences(self._number, self._all_sums)
-        train = self._differences(TRAIN) if self._train_share else np.zeros(test.size)
+        if self._all_sums is None:
+            self._all_sums = self._engine.tables(self._number, self._asked.conditions, self._target)
+        test = self._differences(self._all_sums)
+        train = self._differences(self._train_sums) if self._train_share else np.zeros(test.size)
         evidence = np.minimum(np.abs(np.nan_to_num(train)), MOST)
         direction = np.sign(np.nan_to_num(train) * np.nan_to_num(test))
         p = 2 * ndtr(-np.abs(test))
@@ -217,15 +230,21 @@ class Comparison:
         """Return how clearly the training set shows each significant context; 0 without a training set."""
         if not self._train_share:
             return np.zeros(self._at.size)
-        sums = self._engine.tables(TRAIN, [self._asked.conditions[i] for i in self._at], self._target)
+        if "_train_sums" in self.__dict__:  # counted already, with those of all others
+            sums = self._train_sums[self._at]
+        else:
+            sums = self._engine.tables(TRAIN, [self._asked.conditions[i] for i in self._at], self._target)
         seen = self._strength.evidence(self._target.wrap(sums))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.minimum(np.abs(np.nan_to_num(seen.effect / np.sqrt(seen.variance), posinf=0.0, neginf=0.0)), MOST)
 
-    def _differences(self, number: int, sums: NDArray[Any] | None = None) -> FloatArray:
+    @cached_property
+    def _train_sums(self) -> NDArray[Any]:
+        """The sums of all contexts in the training set."""
+        return self._engine.tables(TRAIN, self._asked.conditions, self._target)
+
+    def _differences(self, sums: NDArray[Any]) -> FloatArray:
         """Return the deviates between all contexts and everybody else in a set, NaN where one has too few people."""
-        if sums is None:
-            sums = self._engine.tables(number, self._asked.conditions, self._target)
         rest = sums[0] - sums
         z = self._contrast(sums, rest)
         enough = np.minimum(*(self._strength.sizes(s, self._target) for s in (sums, rest))) >= FEWEST_OUTSIDE

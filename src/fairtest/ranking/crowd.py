@@ -108,11 +108,10 @@ class Crowd:
         cells, starts = self._cells[present], starts[present]
         if self._planes is not None:
             sums[:, cells] = self._unit * sum(
-                (1 << bit) * np.add.reduceat(np.bitwise_count(inside & plane[some]), starts, axis=1, dtype=np.int64)
-                for bit, plane in enumerate(self._planes)
+                (1 << bit) * _count_people(inside & plane[some], starts) for bit, plane in enumerate(self._planes)
             )
             return sums.reshape(len(members), *self._target.cell_shape)
-        counts = np.add.reduceat(np.bitwise_count(inside), starts, axis=1, dtype=np.int64)
+        counts = _count_people(inside, starts)
         if not self._target.sum_shape:
             sums[:, cells] = counts
             return sums.reshape(len(members), *self._target.cell_shape)
@@ -127,6 +126,13 @@ class Crowd:
                 sums[:, cell, 0, 0], added = added[:, 0], added[:, 1:]
             sums[:, cell, 1:] = added.reshape(len(members), -1, self._target.pieces)
         return sums.reshape(len(members), *self._target.cell_shape, *self._target.sum_shape)
+
+
+def _count_people(people: People, starts: IntArray) -> IntArray:
+    """Return how many bits are set from each start to the next."""
+    # adding up in small numbers takes a quarter of the time
+    kind = np.uint16 if people.shape[1] * 64 <= np.iinfo(np.uint16).max else np.int64
+    return np.add.reduceat(np.bitwise_count(people), starts, axis=1, dtype=kind).astype(np.int64)
 
 
 def _pack(mask: NDArray[np.uint8]) -> People:

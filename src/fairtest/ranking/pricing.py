@@ -94,6 +94,14 @@ class Prices:
         """The normal deviates that buy a difference from everybody else."""
         return np.asarray(-ndtri(EVERYBODY_SHARE / 2 * self.level / 2 * np.exp(-self.cost) / (np.e - 1)))
 
+    @cached_property
+    def deviates_beyond(self) -> FloatArray:
+        """The normal deviates that a context must reach to say something beyond others, where no difference is claimed.
+
+        Those of all contexts together are reached by luck in no more than a part α of the test sets.
+        """
+        return np.asarray(-ndtri(self.level * np.exp(-self.cost) / (np.e - 1)))
+
     @property
     def level_by_evidence(self) -> float:
         """The level that is left for comparisons with everybody by the evidence of the training set."""

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from fairtest.data.summaries import Target
     from fairtest.metrics.evidence import Evidence
+    from fairtest.ranking.candidates import Candidates
     from fairtest.ranking.crowd import Crowd
-    from fairtest.ranking.pricing import Prices
     from fairtest.search.scoring import Strength
-    from fairtest.types import BoolArray, FloatArray, IntArray
+    from fairtest.types import FloatArray, IntArray
 
     People = NDArray[np.uint64]
 
@@ -37,65 +37,11 @@ FEWEST, FEWEST_OUTSIDE = 10, 20
 """Cells with fewer people on a side say nothing; nor does the rest of a larger context with fewer."""
 CLEAR = 1.959963984540054
 """A link that a look of its own would call clear."""
+SAME_PRICE = 1e-9
+"""Prices are sums of logarithms, in any order."""
 BRUSH = 0.1
 """A context of which no more than this part is in others brushes them only."""
 MOST_SHOWN = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The significant contexts of one question, and what is known of each before choosing.
-
-    Attributes
-    ----------
-    sign
-        The direction of each link; 1 for all where a metric has none.
-    sums
-        The sums of each context in the test set.
-    prices
-        What each costs, and must reach.
-    evidence
-        The deviate of each in the training set; 0 where there is none.
-    deviate
-        The deviate at which the correction would have rejected each.
-    news_bound
-        Those whose link is that of the population, so that they are news only if they differ from it.
-    apart
-        Those that visibly differ from everybody else, or need not.
-    required, differs
-        Where the link is everybody's: the deviate that each had to reach against everybody else, and those that did.
-    tie
-        What breaks ties.
-    """
-
-    sign: FloatArray
-    sums: NDArray[Any]
-    prices: Prices
-    evidence: FloatArray
-    deviate: FloatArray
-    news_bound: BoolArray
-    apart: BoolArray
-    required: FloatArray
-    differs: BoolArray
-    tie: Sequence[tuple[int, str]]
-
-    def __len__(self) -> int:
-        return len(self.sign)
-
-    def take(self, at: IntArray) -> Candidates:
-        """Return some of the candidates."""
-        return Candidates(
-            self.sign[at],
-            self.sums[at],
-            self.prices.take(at),
-            self.evidence[at],
-            self.deviate[at],
-            self.news_bound[at],
-            self.apart[at],
-            self.required[at],
-            self.differs[at],
-            [self.tie[i] for i in at.tolist()],
-        )
 
 
 @dataclass(frozen=True)
@@ -159,32 +105,40 @@ class Chooser:
 
     def choose(self, *, confirmed: bool, sign: float) -> Choice:
         """Return what is shown; ``confirmed`` says whether the population shows a link, of direction ``sign``."""
-        chosen = self._grow_all(base=False)
+        chosen = self._grow(self._start, range(len(self._candidates)), base=False)
         if not confirmed or self._is_explained(chosen, sign):
-            return Choice(chosen.members, everywhere=False)
+            chosen = self._refine(chosen, base=False)
+            if not confirmed or self._is_explained(chosen, sign):
+                return Choice(chosen.members, everywhere=False)
         # what does not surely differ from everybody else has no chance then, whatever else is chosen
-        at = np.flatnonzero(self._candidates.differs)
+        at = np.flatnonzero(self._candidates.news)
         if not at.size:
             return Choice((), everywhere=True)
         some = Chooser(self._crowd.take(at), self._target, self._strength, self._candidates.take(at))
-        return Choice(tuple(at[list(some._grow_all(base=True).members)].tolist()), everywhere=True)
-
-    def _grow_all(self, *, base: bool) -> _Chosen:
-        chosen = self._grow(self._start, range(len(self._candidates)), base=base)
-        return self._refine(chosen, base=base)
+        grown = some._grow(some._start, range(at.size), base=True)
+        return Choice(tuple(at[list(some._refine(grown, base=True).members)].tolist()), everywhere=True)
 
     def _is_explained(self, chosen: _Chosen, sign: float) -> bool:
-        """Whether the link of everybody is that of the chosen contexts: outside them it is not there, or not as strong.
+        """Whether the link of everybody is that of the chosen contexts: outside them it is not there, or much weaker.
 
-        With few people outside, that none is to be seen there says nothing. So they must be seen to differ from
-        everybody; otherwise the link may be the same everywhere, and the contexts must show that they differ.
+        That none is to be seen outside says nothing if few people are there, or if the contexts were chosen by luck. So
+        those inside must surely differ from those outside, by the price of the dearest context; otherwise the link may
+        be the same everywhere, and each context must show that it differs. A link that is still to be seen outside is
+        much weaker if it is surely less than half of everybody's, and most people are outside.
         """
         everybody, outside = self._evidence(self._start.totals), self._evidence(chosen.totals[:1])
         if not outside.variance[0] > 0:  # nobody is left
             return True
-        error = np.sqrt(outside.variance[0])
-        here, missing = sign * outside.effect[0], sign * (everybody.effect[0] - outside.effect[0])
-        return bool(here < CLEAR * error and missing >= CLEAR * error)
+        same = [c for c in chosen.members if self._candidates.sign[c] == sign]
+        if not same:
+            return False
+        inside = chosen.totals[[not key.isdisjoint(same) for key in chosen.keys]].sum(axis=0)[None]
+        apart = sign * contrast(self._evidence(inside), outside)[0]
+        if not apart >= self._candidates.prices.deviates_beyond[same].max():
+            return False
+        error, here = CLEAR * np.sqrt(outside.variance[0]), sign * outside.effect[0]
+        some, every = (int(self._strength.sizes(a, self._target)[0]) for a in (inside, self._start.totals))
+        return bool(here < error or (some <= every / 2 and sign * everybody.effect[0] / 2 - here >= error))
 
     # Growing ---------------------------------------------------------------------------------------------------------
 
@@ -212,18 +166,50 @@ class Chooser:
         known = self._candidates
         z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
         sure = np.where(known.news_bound[left], bound, z)
-        price = known.prices.deviates_from_everybody
-        hopeful = sure >= (np.minimum(known.required, price) if base else price)[left]
-        if not base:  # what is not inside a chosen one may have other reasons to be shown
-            inside = known.prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
-            hopeful |= known.apart[left] & ~inside.any(axis=1)
+        prices = known.prices
+        if base:
+            hopeful = sure >= np.minimum(known.required, prices.deviates_from_everybody)[left]
+        else:  # what is not inside a chosen one may have other reasons to be shown
+            inside = prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
+            hopeful = (sure >= prices.deviates_beyond[left]) | known.apart[left] & ~inside.any(axis=1)
         gain = np.round(self._gains(z, left), 12)
         order = sorted(np.flatnonzero(hopeful).tolist(), key=lambda i: (-gain[i], known.tie[int(left[i])]))
-        for i in order:
-            c = int(left[i])
-            if self._is_allowed(c, chosen.members, chosen.terms.of(c), self._shared(c, chosen.people[0]), base=base):
-                return c
-        return None
+        among = left[order].tolist()
+        best = next((c for c in among if self._may_join(c, chosen, base=base)), None)
+        return None if best is None else self._shorten(best, chosen, among, base=base)
+
+    def _shorten(self, c: int, chosen: _Chosen, among: Sequence[int], *, base: bool) -> int:
+        """Return a context, or a larger one of fewer words where the others add nothing that is worth their price.
+
+        What the training set shows of a context that was found in it is too much, and so the other words must prove
+        themselves by the test set alone.
+        """
+        known = self._candidates
+        cheaper = known.prices.within[c] & (known.prices.cost < known.prices.cost[c] - SAME_PRICE)
+        for larger in (p for p in among if cheaper[p] and known.sign[p] == known.sign[c]):
+            others = self._crowd.members[larger] & ~self._crowd.members[c]
+            if not self._is_worth_more(c, larger, others, chosen) and self._may_join(larger, chosen, base=base):
+                return self._shorten(larger, chosen, among, base=base)
+        return c
+
+    def _is_worth_more(self, c: int, larger: int, others: People, chosen: _Chosen) -> bool:
+        """Whether a part of a larger context shows so much more than other people of it that its words are worth it.
+
+        They are compared within the cells that the chosen contexts make.
+        """
+        members = self._crowd.members[c]
+        cells = [cell for cell in chosen.people if (cell & members).any() and (cell & others).any()]
+        if not cells:
+            return True
+        here, there = (np.stack([self._crowd.total(cell & who) for cell in cells]) for who in (members, others))
+        enough = np.minimum(*(self._strength.sizes(a, self._target) for a in (here, there))) >= FEWEST
+        inside, outside = self._evidence(here), self._evidence(there)
+        value, weight = weigh(inside.effect - outside.effect, inside.variance + outside.variance, enough)
+        if not weight.sum() > 0:
+            return True
+        z = float(self._candidates.sign[c] * value.sum() / np.sqrt(weight.sum()))
+        cost = self._candidates.prices.cost
+        return bool(z >= np.sqrt(2 * PRICE * max(cost[c] - cost[larger], 0.0)))
 
     def _gains(self, z: FloatArray, at: IntArray) -> FloatArray:
         """Return what candidates say beyond the chosen ones, in squared deviates, less their price.
@@ -244,15 +230,23 @@ class Chooser:
         )
         return self._is_allowed(c, others, self._terms(sums[:, None], totals), self._shared(c, outside), base=base)
 
+    def _may_join(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
+        """Whether a candidate may stand beside the chosen contexts."""
+        shared = self._shared(c, chosen.people[0])
+        return self._is_allowed(c, chosen.members, chosen.terms.of(c), shared, base=base)
+
     def _is_allowed(self, c: int, members: Sequence[int], terms: Terms, shared: float, *, base: bool) -> bool:
         """Whether a candidate may stand beside some contexts, given what it shows in the cells these make."""
         known = self._candidates
         bound = base or bool(known.news_bound[c])
         sign = known.sign[[c]]
         around = [b for b in members if known.prices.within[c, b]]
-        required = known.prices.deviates[c] if around else known.prices.deviates_from_everybody[c]
-        if base and not around and shared <= BRUSH:  # where it shares people with others, its price must be paid
-            required = known.required[c]
+        if around:
+            required = known.prices.deviates[c]
+        elif not base:  # no difference from others is claimed of it: it must only have something to say
+            required = known.prices.deviates_beyond[c]
+        else:  # where it shares people with others, its price must be paid
+            required = known.required[c] if shared <= BRUSH else known.prices.deviates_from_everybody[c]
         sure = bool(terms.beyond(sign, base=bound)[0] >= required)
         if around or base:
             beyond_everybody = not base or bool(known.differs[c])
@@ -295,9 +289,19 @@ class Chooser:
             parts = self._grow(rest, inside.tolist(), base=base, fixed=rest.members)
             new = [c for c in parts.members if c not in rest.members]
             old = [c for c in chosen.members if c in replaced]
+            if not self._are_worth_more(new, b, rest):
+                continue
             if self._worth(rest, new, base=base) > self._worth(rest, old, base=base):
                 chosen = self._grow(parts, range(len(self._candidates)), base=base)
         return chosen
+
+    def _are_worth_more(self, parts: Sequence[int], whole: int, rest: _Chosen) -> bool:
+        """Whether each of some parts shows more than the people of the whole who are in none of them."""
+        known = self._candidates
+        others = self._crowd.members[whole] & ~np.bitwise_or.reduce(self._crowd.members[list(parts)], axis=0)
+        same = (c for c in parts if known.sign[c] == known.sign[whole])
+        dearer = (c for c in same if known.prices.cost[c] > known.prices.cost[whole] + SAME_PRICE)
+        return all(self._is_worth_more(c, whole, others, rest) for c in dearer)
 
     def _worth(self, chosen: _Chosen, added: Sequence[int], *, base: bool) -> float:
         """Return what contexts are worth together, one after the other."""

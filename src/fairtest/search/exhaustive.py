@@ -401,8 +401,8 @@ class _Survivors:
     link: FloatArray
 
     def keep_linked(self, least: float) -> _Survivors:
-        """Return those that stand out from what is around them by so much."""
-        at = self.link >= least
+        """Return those that stand out from what is around them by so much, and all of one predicate: they are few."""
+        at = (self.link >= least) | (len(self.axes) == 1)
         return _Survivors(self.axes, self.places[at], self.z[at], self.link[at])
 
     def contexts(self) -> Iterator[Context]:

@@ -18,12 +18,14 @@ from fairtest.search.cuts import conditions_of
 from fairtest.search.exhaustive import (
     LEAST_LINK,
     ONE_OUTPUT,
+    SAME,
     conjunctions,
     feasible_depth,
     item_axes,
     known_links,
 )
 from fairtest.search.forest import grow_forest
+from fairtest.search.nearby import are_nearly_as_clear, list_nearby
 from fairtest.search.tree import HistogramScorer, LookedAt, grow
 
 if TYPE_CHECKING:
@@ -138,6 +140,7 @@ class Searcher:
     def _union(self, tree: Found | None, progress: Progress) -> Found:
         """Return every conjunction of a few predicates, and the deeper nodes of the guided tree if there is one."""
         few, depth, notes = self.conjunctions(progress)
+        few = self._add_nearby(few)
         deep = () if tree is None else tuple(c for c in tree.contexts if len(c) and not is_covered(c, depth))
         others = (Context(), *deep)
         z, link = self.evidence(others)
@@ -153,6 +156,32 @@ class Searcher:
         notes = (*notes, *(() if tree is None else tree.notes))
         found = Found(contexts, looked_at, weights, signs, guided=guided, notes=notes)
         return self._without_nearly_everybody(found)
+
+    def _add_nearby(self, few: Candidates) -> Candidates:
+        """Return conjunctions, and those with a threshold nearby that show nearly as much."""
+        near = list_nearby(few, item_axes(self._axes, self._table))
+        if not near:
+            return few
+        contexts, best = tuple(near), few.z[list(near.values())]
+        z, link = self.evidence(contexts)
+        kept = np.flatnonzero(are_nearly_as_clear(z, best) & (link >= LEAST_LINK) & self._are_proper(contexts))
+        return replace(
+            few,
+            contexts=(*few.contexts, *(contexts[i] for i in kept)),
+            z=np.concatenate((few.z, z[kept])),
+            link=np.concatenate((few.link, link[kept])),
+            looked_at=few.looked_at + len(contexts),
+        )
+
+    def _are_proper(self, contexts: Sequence[Context]) -> BoolArray:
+        """Whether each context has enough people, and clearly fewer than each larger one."""
+        people = self._count_people(contexts)
+        proper = people >= max(self._settings.min_people, 1)
+        owner = np.array([i for i, c in enumerate(contexts) for _ in c.predicates])
+        larger = [Context(c.predicates[:k] + c.predicates[k + 1 :]) for c in contexts for k in range(len(c))]
+        around = self._count_people(larger)
+        np.logical_and.at(proper, owner, people[owner] <= (1 - SAME) * around)
+        return proper
 
     def _without_nearly_everybody(self, found: Found) -> Found:
         """Return contexts without those that nearly everybody is in: they say again what the population says."""

@@ -81,7 +81,7 @@ def _nothing_more(attribute: AttributeReport, groups: int | None) -> str:
     if not attribute.population.significant:
         return f"{where} could a link be confirmed either"
     more = attribute.significant > 1
-    return f"beyond that, {where} could {'more' if more else 'a difference'} be confirmed"
+    return f"beyond that, {where} could {'much more' if more else 'a difference'} be confirmed"
 
 
 def _everywhere(attribute: AttributeReport, turned: int) -> str:

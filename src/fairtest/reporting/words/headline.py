@@ -106,7 +106,7 @@ def _in_groups(report: Report) -> str:
     none = [a for a, _ in said if not a.inside]
     by = [f"by {report.names.column(a.name)}, {words}" for a, words in said if a.inside]
     if none:
-        more = "more" if all(a.population.significant for a in none) else "a link"
+        more = "much more" if all(a.population.significant for a in none) else "a link"
         named = join_words([report.names.column(a.name) for a in none], "or")
         groups = [count_groups(report, a) for a in none]
         total = None if None in groups else sum(n or 0 for n in groups)
