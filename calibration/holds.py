@@ -126,6 +126,7 @@ CELLS: tuple[Cell, ...] = (
     Cell("9", Unrelated(6_000, (0.6, 0.2, 0.2), output="exponential", spread=(1.0, 1.0, 3.0)), "6 of 20"),
     Cell("9", Unrelated(3_000, (0.125,) * 8, output="exponential", spread=(1.0, 9.0)), "2 of 20"),
     Cell("9", Unrelated(3_000, (0.6, 0.2, 0.2), output="log-normal 1", spread=(1.0, 1.0, 3.0), strata=20), "2 of 20"),
+    Cell("9", Unrelated(30_000, (0.6, 0.3, 0.1), columns=12, output="amounts 0.2", spread=(1.0, 9.0)), "11 of 12"),
     Cell("10", Unrelated(2_000, (), output="exponential", fan="exponential"), "5 of 24"),
     Cell("10", Unrelated(2_000, (), output="log-normal 1", fan="exponential"), "8 of 24"),
     Cell("10", Unrelated(2_000, (), output="log-normal 1", fan="log-normal 1"), "4 of 24"),

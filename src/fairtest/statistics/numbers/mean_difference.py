@@ -150,13 +150,13 @@ def mean_difference_p(groups: TwoGroups, known: FloatArray | None = None) -> Flo
 def welch_deviates(groups: TwoGroups, known: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Return the normal deviates of Welch's test, and of the same reduced by what skewness may have done.
 
-    Both are 0 where the difference is not defined.
+    The second are no larger than so few people could show. Both are 0 where the difference is not defined.
     """
     fit, defined = _fit(groups, known)
     at, zero = np.arange(len(fit.gap)), np.zeros(len(fit.gap))
     found = np.zeros((2, len(defined)))
     found[0, defined] = -_student_deviate(*fit.welch_t(zero, at, 1.0))
-    found[1, defined] = -_student_deviate(*fit.welch_t(zero, at, fit.stretch(zero, at)))
+    found[1, defined] = -np.maximum(_student_deviate(*fit.welch_t(zero, at, fit.stretch(zero, at))), fit.floor)
     return found[0], found[1]
 
 
@@ -306,7 +306,7 @@ class _Fit:
         return 1 + STRETCH * low, 1 + STRETCH * high
 
     @cached_property
-    def _floor(self) -> FloatArray:
+    def floor(self) -> FloatArray:
         """The normal deviate of half the smallest p-value that so few people could show."""
         n0, n1 = self.n[..., 0], self.n[..., 1]
         ways = special.gammaln(n0 + n1 + 1) - special.gammaln(n0 + 1) - special.gammaln(n1 + 1)
@@ -327,7 +327,7 @@ class _Fit:
         """Return the normal deviate of half the p-value of "the difference is ``gap``", 0 or below."""
         welch = _student_deviate(*self.welch_t(gap, rows, self.stretch(gap, rows)))
         found = np.maximum(welch, self._score(gap, rows))
-        return np.minimum(np.maximum(found, self._floor[rows]), 0.0)
+        return np.minimum(np.maximum(found, self.floor[rows]), 0.0)
 
     def stretch(self, gap: FloatArray, rows: IntArray) -> FloatArray:
         """Return by how much t may be too large."""
