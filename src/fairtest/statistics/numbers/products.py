@@ -6,7 +6,7 @@ wrong side of 0 and a spread that is too small, both by the same chance: the tes
 direction of the tail far too often. As with two groups (:mod:`~fairtest.statistics.numbers.mean_difference`), the tail
 is missed where few people are, and is known from all: the skewness of one column, in units of its spread at each
 place on the other, is that of everybody. From it, these spreads and the places follows the skewness λ that the sum of
-products must have, whether the sample shows it or not; t may be too large by 1 + 1.5 λ in the direction against it.
+products must have, whether the sample shows it or not; t may be too large by 1 + 2 λ in the direction against it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtest.statistics.numbers.correlation import CentralSums
     from fairtest.types import BoolArray, FloatArray, IntArray
 
-STRETCH = 1.5
+STRETCH = 2.0
 """By how much t may be too large for each unit of the skewness of the sum of products."""
 PEOPLE, MOST_PLACES = 50, 20
 """A column's spread is looked at in places of the other with so many people each, and in so many at most."""
@@ -57,7 +57,7 @@ def missed_tail_p(p: float, s: FloatArray, o: FloatArray, stratum: IntArray) -> 
     >>> for slope in (1.0, -1.0):
     ...     print(round(missed_tail_p(1e-4, x, y + slope * x, np.zeros(400, dtype=int)), 5))
     0.0001
-    0.00096
+    0.00166
     """
     x, y = s - stratum_means(s, stratum), o - stratum_means(o, stratum)
     against = -np.sign(float(x @ y))
