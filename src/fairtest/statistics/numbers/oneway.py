@@ -139,7 +139,8 @@ def eta_interval(groups: Groups, alpha: Alpha, known: FloatArray | None = None) 
     low, high = (np.where(oneway.testable, 1.0, np.nan) for _ in range(2))
     statistic, df = between / unit, oneway.df1[used]
     low[used] = np.minimum(noncentrality_low(statistic, df, width) * unit / total, oneway.eta[used])
-    high[used] = np.clip(noncentrality_high(statistic, df, width) * unit / total, oneway.eta[used], 1.0)
+    with np.errstate(over="ignore"):  # where nothing is shown, the upper bound is beyond all numbers, and so 1
+        high[used] = np.clip(noncentrality_high(statistic, df, width) * unit / total, oneway.eta[used], 1.0)
     return scatter(low, defined), scatter(high, defined)
 
 
