@@ -34,7 +34,7 @@ def others_of(
     asked = validated.asked
     part_of = {i: group[0] for group in groups for i in group[1:]}
     shown = {0, *(group[0] for group in groups)}
-    tested = describer.others(listed(validated, shown, part_of, describer.level), part_of)
+    tested = describer.others(list_others(validated, shown, part_of, describer.level), part_of)
     leads = _leading([other.context for other in tested if other.guided])
     around = sorted((c for c in asked.guided.difference(asked.contexts) if leads(c)), key=str)
     if not around:
@@ -44,7 +44,7 @@ def others_of(
     return *tested, *(Tested(c, n, None, None, None, False, guided=True) for c, n in zip(around, sizes, strict=True))
 
 
-def listed(validated: Validated, shown: Collection[int], part_of: Mapping[int, int], level: float) -> list[int]:
+def list_others(validated: Validated, shown: Collection[int], part_of: Mapping[int, int], level: float) -> list[int]:
     """Return the contexts that are listed beside those shown.
 
     Of those that are significant the largest for every finding that says what they say, finding by finding; then nodes
