@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairtest.statistics.neighbours import Neighbours, at_ends, bin_neighbours, neighbour_p, take_lines_out
+from fairtest.statistics.neighbour_bins import at_ends, bin_neighbours
+from fairtest.statistics.neighbours import Neighbours, find_curve, neighbour_p, take_lines_out
 
 CURVES = {
     "wave": lambda z: 2.8 * np.sin(3 * z),
@@ -41,8 +42,8 @@ def test_what_is_left_is_what_least_squares_leaves(d):
     numbers = places(*rng.normal(size=(d, n)))
     some = Neighbours(*rng.normal(size=(2, n, 1)), np.arange(n) % 2, np.zeros(n, dtype=int), numbers, signed=True)
     some = replace(some, weight=rng.uniform(0.5, 2, n))
-    left = take_lines_out(some, 30)
-    bins = bin_neighbours(some.block, numbers, 30)
+    [bins] = bin_neighbours(some.block, numbers, [30])
+    left = take_lines_out(some, bins)
     root = np.sqrt(some.mass)
     for column, got in ((some.protected, left.protected), (some.output, left.output)):
         expected = np.zeros(n)
@@ -51,14 +52,14 @@ def test_what_is_left_is_what_least_squares_leaves(d):
             design = np.column_stack([np.ones(at.sum()), numbers[at]]) * root[at, None]
             fit = np.linalg.lstsq(design, column[at, 0] * root[at], rcond=None)[0]
             expected[at] = column[at, 0] - np.column_stack([np.ones(at.sum()), numbers[at]]) @ fit
-        np.testing.assert_allclose(got[:, 0], expected, atol=1e-9)
+        np.testing.assert_allclose(got[0], expected, atol=1e-9)
     assert left.freedom == pytest.approx(n - (1 + d) * len(np.unique(bins)))
 
 
 def test_equal_people_are_in_one_bin_and_blocks_apart():
     rng = np.random.default_rng(2)
     block, age = rng.integers(3, size=2_000), rng.integers(18, 40, size=2_000)
-    bins = bin_neighbours(block, age[:, None], 50)
+    [bins] = bin_neighbours(block, age[:, None], [50])
     assert len(np.unique(np.column_stack([bins, block]), axis=0)) == len(np.unique(bins))
     assert len(np.unique(np.column_stack([bins, block, age]), axis=0)) == 3 * 22
     sizes = np.bincount(bins)
@@ -126,3 +127,46 @@ def test_rows_of_a_person_count_once():
 def test_too_few_to_tell():
     few = Neighbours(*np.ones((2, 3, 1)), np.zeros(3, int), np.zeros(3, int), np.arange(3)[:, None], signed=True)
     assert neighbour_p(few) == 1.0
+
+
+def group_of_many(rng, *, link=0.0, n=3_000):
+    """Return a group of about sixty people who swing with everybody, and what everybody follows where they are."""
+    everybody = people(rng, n, lambda z: 2.8 * np.sin(30 * z))
+    at = np.flatnonzero(rng.random(n) < 60 / n)
+    both = link * rng.normal(size=(n, 1)) * np.isin(np.arange(n), at)[:, None]
+    everybody = replace(everybody, protected=everybody.protected + both, output=everybody.output + both)
+    followed = (find_curve(everybody, column) for column in (everybody.protected, everybody.output))
+    return everybody.take(at), [curve[at] for curve in followed]
+
+
+@pytest.mark.parametrize(("link", "least_alone", "limits"), [(0.0, 20, (0, 2)), (2.0, 30, (25, 40))])
+def test_what_a_small_group_follows_with_everybody_is_no_link(link, least_alone, limits):
+    rng = np.random.default_rng(12)
+    alone = together = 0
+    for _ in range(40):
+        group, (protected, output) = group_of_many(rng, link=link)
+        alone += neighbour_p(group) < 0.01
+        together += neighbour_p(replace(group, protected_curve=protected, output_curve=output)) < 0.01
+    assert alone >= least_alone  # people of such a group are too far from each other to show swings
+    assert limits[0] <= together <= limits[1]
+
+
+def test_a_curve_of_everybody_that_a_group_does_not_follow_makes_no_link():
+    rng = np.random.default_rng(14)
+    found = 0
+    for _ in range(40):
+        group, (protected, output) = group_of_many(rng)
+        flat = (rng.normal(size=v.shape) for v in (group.protected, group.output))
+        group = replace(group, **dict(zip(("protected", "output"), flat, strict=True)))
+        found += neighbour_p(replace(group, protected_curve=protected, output_curve=output)) < 0.025
+    assert found <= 4
+
+
+def test_a_curve_is_the_same_for_people_in_the_same_place():
+    rng = np.random.default_rng(15)
+    age = rng.integers(18, 70, size=900)
+    columns = rng.normal(size=(900, 2))
+    some = Neighbours(columns, columns, age % 2, np.zeros(900, dtype=int), places(age), signed=False)
+    curve = find_curve(some, columns)
+    for year in np.unique(age):
+        assert np.ptp(curve[age == year], axis=0) == pytest.approx([0, 0], abs=1e-9)

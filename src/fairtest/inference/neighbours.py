@@ -1,19 +1,21 @@
 """The people of contexts as neighbours in an explanatory number.
 
 A link within bins of the number counts only if it is there among neighbours too, since bins leave something of what the
-number explains (:mod:`fairtest.statistics.neighbours`; :mod:`~fairtest.inference.second_look` asks for it).
+number explains (:mod:`fairtest.statistics.neighbours`; :mod:`~fairtest.inference.second_look` asks for it). What
+everybody's columns follow in the number is taken out of those of a context as well.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from fairtest.statistics.neighbours import Neighbours, neighbour_p
+from fairtest.statistics.neighbours import Neighbours, find_curve, neighbour_p
 from fairtest.types import SummaryKind
 
 if TYPE_CHECKING:
@@ -26,7 +28,21 @@ if TYPE_CHECKING:
     from fairtest.data.variables import Variable
     from fairtest.engine.contract import Engine, Rows
     from fairtest.inference.asked import Asked
-    from fairtest.types import FloatArray
+    from fairtest.types import FloatArray, IntArray
+
+
+class _Columns(NamedTuple):
+    """A variable as columns of numbers, and the code that each is of: 0 for a number, the group for an indicator."""
+
+    codes: IntArray
+    values: FloatArray
+
+
+class _Curves(NamedTuple):
+    """What everybody follows, by stratum and code: ``[stratum, code]``."""
+
+    protected: FloatArray
+    output: FloatArray
 
 
 def fetch_near(engine: Engine, asked: Asked, number: int) -> Callable[[Sequence[int]], Iterator[Neighbours]] | None:
@@ -35,13 +51,19 @@ def fetch_near(engine: Engine, asked: Asked, number: int) -> Callable[[Sequence[
     if find is None:
         return None
 
-    def fetch(places: Sequence[int]) -> Iterator[Neighbours]:
+    @cache
+    def find_curves(target: Target) -> _Curves:
         where = find()
+        everybody = _fetch_everybody(engine, asked, number, target, where)
+        return _find_curves(where, everybody, *_columns(target, everybody))
+
+    def fetch(places: Sequence[int]) -> Iterator[Neighbours]:
+        where, signed = find(), asked.question.metric.signed
         for target, some in groupby(places, asked.target_of):
-            by_row = replace(target, strata=where.strata, summary=SummaryKind.ROWS)
-            for rows in engine.many_rows(number, [asked.conditions[i] for i in some], by_row):
-                columns = _columns(target, rows)
-                yield _neighbours(where, rows, *columns, signed=asked.question.metric.signed)
+            contexts = [asked.conditions[i] for i in some]
+            for context, rows in zip(contexts, engine.many_rows(number, contexts, _by_row(target, where)), strict=True):
+                curves = find_curves(target) if context else None
+                yield _neighbours(where, rows, *_columns(target, rows), curves, signed=signed)
 
     return fetch
 
@@ -78,29 +100,59 @@ def gap_p_values(
     """
     if asked.neighbourhood is None or not gaps:
         return np.zeros(len(gaps))
-    where = asked.neighbourhood()
-    by_row = replace(target, strata=where.strata, summary=SummaryKind.ROWS)
-    rows = next(engine.many_rows(number, [asked.conditions[context]], by_row))
-    found = []
-    for group, output in gaps:
-        two = rows.take(np.isin(rows.protected, (group, reference)))
+    where, conditions = asked.neighbourhood(), asked.conditions[context]
+    rows = next(engine.many_rows(number, [conditions], _by_row(target, where)))
+    everybody = _fetch_everybody(engine, asked, number, target, where) if conditions else None
+
+    def compare(people: Rows, group: int, output: int) -> tuple[Rows, _Columns, _Columns]:
+        two = people.take(np.isin(people.protected, (group, reference)))
         o = two.output if target.output.is_number else two.output == output
-        both = (np.asarray(v, dtype=float)[:, None] for v in (two.protected == group, o))
-        found.append(neighbour_p(_neighbours(where, two, *both, signed=True)))
+        s, o = (np.asarray(v, dtype=float)[:, None] for v in (two.protected == group, o))
+        return two, _Columns(np.zeros(1, dtype=int), s), _Columns(np.zeros(1, dtype=int), o)
+
+    found = []
+    for gap in gaps:
+        curves = None if everybody is None else _find_curves(where, *compare(everybody, *gap))
+        found.append(neighbour_p(_neighbours(where, *compare(rows, *gap), curves, signed=True)))
     return np.array(found)
 
 
+def _by_row(target: Target, where: Neighbourhood) -> Target:
+    return replace(target, strata=where.strata, summary=SummaryKind.ROWS)
+
+
+def _fetch_everybody(engine: Engine, asked: Asked, number: int, target: Target, where: Neighbourhood) -> Rows:
+    """Return all people who may be looked at: those of the training set too, where populations are tested on them."""
+    of_set = number if asked.population_set is None else asked.population_set
+    return next(engine.many_rows(of_set, [()], _by_row(target, where)))
+
+
 def _neighbours(
-    where: Neighbourhood, rows: Rows, protected: FloatArray, output: FloatArray, *, signed: bool
+    where: Neighbourhood, rows: Rows, protected: _Columns, output: _Columns, curves: _Curves | None, *, signed: bool
 ) -> Neighbours:
+    """Return people as neighbours; what is taken out of each column is what everybody follows where they are."""
     at = rows.stratum
-    signed = signed and protected.shape[1] == output.shape[1] == 1
+    signed = signed and len(protected.codes) == len(output.codes) == 1
+    followed = () if curves is None else (c[at][:, v.codes] for c, v in zip(curves, (protected, output), strict=True))
     return Neighbours(
-        *(protected, output, where.block[at], where.shown[at], where.numbers[at], signed, rows.person, rows.weight)
+        *(protected.values, output.values, where.block[at], where.shown[at], where.numbers[at], signed),
+        *(rows.person, rows.weight, *followed),
     )
 
 
-def _columns(target: Target, rows: Rows) -> tuple[FloatArray, FloatArray]:
+def _find_curves(where: Neighbourhood, everybody: Rows, protected: _Columns, output: _Columns) -> _Curves:
+    """Return what the columns of everybody follow; people of one stratum are in one place of the curve."""
+    people = _neighbours(where, everybody, protected, output, None, signed=False)
+
+    def by_stratum(columns: _Columns) -> FloatArray:
+        curve = np.zeros((len(where.block), columns.codes.max(initial=0) + 1))
+        curve[everybody.stratum[:, None], columns.codes] = find_curve(people, columns.values)
+        return curve
+
+    return _Curves(by_stratum(protected), by_stratum(output))
+
+
+def _columns(target: Target, rows: Rows) -> tuple[_Columns, _Columns]:
     """Return both variables as columns of numbers: what is averaged as it is, groups as indicators, ranks as ranks."""
     groups: tuple[Variable, ...] = ()
     if target.summary is SummaryKind.COUNTS:
@@ -111,18 +163,18 @@ def _columns(target: Target, rows: Rows) -> tuple[FloatArray, FloatArray]:
         groups = tuple(v for v in (target.protected, target.output) if not v.is_number)
     by_rank = target.summary is SummaryKind.RANKS
 
-    def column(variable: Variable, values: NDArray[np.generic]) -> FloatArray:
+    def column(variable: Variable, values: NDArray[np.generic]) -> _Columns:
         if any(variable is group for group in groups):
             return _indicators(values)
         numbers = np.asarray(values, dtype=float)
-        return np.asarray(rankdata(numbers) if by_rank else numbers)[:, None]
+        return _Columns(np.zeros(1, dtype=int), np.asarray(rankdata(numbers) if by_rank else numbers)[:, None])
 
     return column(target.protected, rows.protected), column(target.output, rows.output)
 
 
-def _indicators(codes: NDArray[np.generic]) -> FloatArray:
+def _indicators(codes: NDArray[np.generic]) -> _Columns:
     """Return an indicator for each code that occurs, one for two codes."""
     whole = codes.astype(np.intp)
     present = np.flatnonzero(np.bincount(whole))
-    columns: FloatArray = (whole[:, None] == present[1 if len(present) == 2 else 0 :]).astype(float)
-    return columns
+    present = present[1 if len(present) == 2 else 0 :]
+    return _Columns(present, (whole[:, None] == present).astype(float))

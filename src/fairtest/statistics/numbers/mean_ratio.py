@@ -14,14 +14,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 from fairtest.statistics.numbers.mean_difference import TwoGroups, mean_difference_p
+from fairtest.statistics.numerics.roots import increasing_root
+from fairtest.statistics.numerics.rules import per_context
 
 if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha
-    from fairtest.types import FloatArray, Interval
+    from fairtest.types import FloatArray, IntArray, Interval
 
-_STEPS = 60
 _WIDEST = 30.0
 """The furthest logarithm of a ratio that is looked at, beyond which an end is open."""
 
@@ -47,14 +49,23 @@ def mean_ratio_interval(groups: TwoGroups, alpha: Alpha) -> list[Interval]:
 
 
 def _end(groups: TwoGroups, centre: FloatArray, side: float, alpha: Alpha) -> FloatArray:
-    """Return the furthest ratio on one side that is not rejected, by halving the logarithm."""
-    inside, outside = np.zeros_like(centre), np.full_like(centre, _WIDEST)
-    is_open = _p(groups, centre + side * outside) > alpha
-    for _ in range(_STEPS):
-        middle = (inside + outside) / 2
-        kept = _p(groups, centre + side * middle) > alpha
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return np.where(is_open, 0.0 if side < 0 else np.inf, np.exp(centre + side * inside))
+    """Return the furthest ratio on one side that is not rejected; its logarithm is looked for by normal deviates."""
+    critical = special.ndtri(per_context(alpha, len(centre)) / 2)
+
+    def beyond(steps: FloatArray, rows: IntArray) -> FloatArray:
+        p = _p(groups.take(rows), centre[rows] + side * steps)
+        return np.asarray(critical[rows] - special.ndtri(p / 2))
+
+    furthest = np.full_like(centre, _WIDEST)
+    steps = increasing_root(beyond, np.zeros_like(centre), furthest, first=_first_guess(groups, critical))
+    return np.where(steps >= _WIDEST, 0.0 if side < 0 else np.inf, np.exp(centre + side * steps))
+
+
+def _first_guess(groups: TwoGroups, critical: FloatArray) -> FloatArray:
+    """Return the distance from the ratio to the ends on the scale of logarithms, if means were normal."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = groups.s2[:, 0] / groups.n[:, 0] ** 2 / groups.mean[:, 0] ** 2
+        return np.asarray(np.nan_to_num(-critical * np.sqrt(relative.sum(axis=-1)), nan=1.0))
 
 
 def _p(groups: TwoGroups, log_ratio: FloatArray) -> FloatArray:
