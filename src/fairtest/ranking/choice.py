@@ -83,6 +83,8 @@ class Comparison:
         What is counted to compare contexts.
     sums
         The sums of every context, by position, the population (0) included; counted if None.
+    training
+        Those in the training set; counted if None.
     train_share
         The training set's share of the people of training and test set; 0 where there is no training set.
     """
@@ -96,6 +98,7 @@ class Comparison:
         validated: Validated,
         significant: BoolArray,
         sums: NDArray[Any] | None = None,
+        training: NDArray[Any] | None = None,
         train_share: float = 0.0,
     ) -> None:
         self._engine = engine
@@ -111,6 +114,8 @@ class Comparison:
         self._population_sign = float(np.sign(np.nan_to_num(estimates.effect[0]))) if signed else 1.0
         self._all_sums = sums
         self._train_share = train_share
+        if training is not None:
+            self._train_sums = training
         if sums is None:
             known = engine.tables(number, [self._asked.conditions[i] for i in (0, *self._at.tolist())], target)
             self._everyone, self._sums = known[0], known[1:]
