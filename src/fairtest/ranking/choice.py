@@ -168,25 +168,28 @@ class Comparison:
         choice = chooser.choose(confirmed=confirmed, sign=self._population_sign)
         shown = list(choice.shown)
         return Shown(
-            groups=tuple(
-                tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
-            ),
+            groups=tuple(tuple(self._at[places[i]] for i in group) for group in _fold(crowd, shown, candidates)),
             inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
             confirmed=tuple(self._confirmed_predicates(places[c], candidates, c) for c in shown),
             everywhere=choice.everywhere,
-            outside=self._outside([int(self._at[places[c]]) for c in shown]),
+            outside=self._outside(crowd.take(np.array(shown, dtype=int)), [int(self._at[places[c]]) for c in shown]),
         )
 
-    def _outside(self, shown: Sequence[int]) -> NDArray[Any] | None:
+    def _outside(self, crowd: Crowd, shown: Sequence[int]) -> NDArray[Any] | None:
         """Return the sums over the people in none of the contexts shown; None if there are none, or only a sample."""
         if not shown:
             return None
-        crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in shown])
-        people = int(self._strength.sizes(crowd.total(crowd.everyone)[None], self._target)[0])
-        everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
-        if people < everybody:
-            return None
-        return crowd.total(crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0))
+        if not self._has_everybody(crowd):  # fewer contexts may leave room for all people
+            conditions = [self._asked.conditions[i] for i in shown]
+            crowd = Crowd(self._engine, self._number, self._target, conditions)
+            if not self._has_everybody(crowd):
+                return None
+        others = crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0)
+        return np.asarray(crowd.totals(others[None])[0])
+
+    def _has_everybody(self, crowd: Crowd) -> bool:
+        here, every = crowd.totals(crowd.everyone[None]), self._everyone[None]
+        return bool(np.greater_equal(*(self._strength.sizes(a, self._target)[0] for a in (here, every))))
 
     def _position(self, places: IntArray, candidate: int | None) -> int | None:
         return None if candidate is None else int(self._at[places[candidate]])
@@ -291,12 +294,12 @@ def _smallest_around(c: int, shown: Sequence[int], candidates: Candidates) -> in
     return max(around, key=lambda b: candidates.tie[b], default=None)
 
 
-def _fold(members: NDArray[np.uint64], shown: Sequence[int], candidates: Candidates) -> list[list[int]]:
+def _fold(crowd: Crowd, shown: Sequence[int], candidates: Candidates) -> list[list[int]]:
     """Return the contexts shown, each with the others that share most people with it."""
     groups = {c: [c] for c in shown}
     if shown:
-        shared = np.stack([np.bitwise_count(members & members[c]).sum(axis=1) for c in shown])
-        for i in sorted(set(range(len(members))) - set(shown), key=lambda i: candidates.tie[i]):
+        shared = np.stack([crowd.count_shared(crowd.members[c]) for c in shown])
+        for i in sorted(set(range(len(crowd.members))) - set(shown), key=lambda i: candidates.tie[i]):
             if shared[:, i].any():
                 groups[shown[int(shared[:, i].argmax())]].append(i)
     return list(groups.values())
