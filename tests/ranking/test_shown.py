@@ -10,6 +10,7 @@ import fairtest as ft
 from calibration.shops import SCENARIOS
 from fairtest.data.source import DataSource
 from fairtest.pipeline.search import engine_of
+from fairtest.ranking.choice import Shown
 from fairtest.ranking.crowd import Crowd
 from fairtest.ranking.pricing import Prices
 from fairtest.ranking.shown import Chooser
@@ -159,6 +160,16 @@ def test_single_intervals_are_left_out_where_a_group_is_rare():
     assert rare.table.rarest < 0.1
     assert rare.interval_single is None
     assert rare.interval is not None
+
+
+def test_groups_with_an_unclear_interval_come_last():
+    chosen = Shown(((3, 8), (5,), (2,), (7,)), (None, None, 3, None), ((True,), (False,), (True, True), ()), True)
+    bound = np.array([0.1, 0.0, 0.2, 0.0, 0.0, 0.3, 0.0, np.nan, 0.0])
+    shown = chosen.put_clear_first(bound)
+    assert shown.groups == ((5,), (2,), (7,), (3, 8))
+    assert shown.inside == (None, 3, None, None)
+    assert shown.confirmed == ((False,), (True, True), (), (True,))
+    assert shown.everywhere
 
 
 def test_the_order_of_columns_and_names_of_categories_leave_no_trace():

@@ -368,6 +368,7 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
         shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))
+        shown = shown.put_clear_first(nearest_bound(e.low, e.high, metric.strength))
         return shown if target is asked.target else replace(shown, outside=None)
     bound = nearest_bound(*((e.low, e.high) if paper else (e.low_single, e.high_single)), metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))

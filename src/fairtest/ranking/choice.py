@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,8 @@ class Shown:
     Attributes
     ----------
     groups
-        The contexts shown, in the order in which they were chosen, each followed by the significant ones that say the
-        same or less and share most people with it.
+        The contexts shown, in the order in which they were chosen, those with an unclear interval last; each followed
+        by the significant ones that say the same or less and share most people with it.
     inside
         For each context shown, the smallest other one that contains it; None for most.
     confirmed
@@ -72,6 +72,19 @@ class Shown:
     def leading(self) -> list[int]:
         """The contexts shown."""
         return [group[0] for group in self.groups]
+
+    def put_clear_first(self, bound: FloatArray) -> Shown:
+        """Return the same, those last whose interval holds no link: their ``bound`` nearest to none is 0.
+
+        Tests are sharper than simultaneous intervals. A group that only the test calls clear is true, and says least.
+        """
+        order = sorted(range(len(self.groups)), key=lambda i: bool(bound[self.groups[i][0]] <= 0))
+        return replace(
+            self,
+            groups=tuple(self.groups[i] for i in order),
+            inside=tuple(self.inside[i] for i in order),
+            confirmed=tuple(self.confirmed[i] for i in order) if self.confirmed else (),
+        )
 
 
 class Comparison:

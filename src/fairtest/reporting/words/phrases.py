@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairtest.model.context import Context, Predicate
-    from fairtest.model.finding import CountTable, Group, GroupTable, Tested
+    from fairtest.model.finding import CountTable, Group, GroupTable, Stratum, Tested
     from fairtest.types import Level
 
 _SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -189,3 +189,8 @@ def line_words(table: GroupTable, names: Names) -> str:
 def alike_words(columns: Iterable[str], names: Names) -> str:
     """Return the attributes people are alike in: ``the same department and the same year``."""
     return join_words([f"the same {names.column(column)}" for column in columns])
+
+
+def is_past_none(part: Finding | Stratum) -> bool:
+    """Whether an interval holds "no link"."""
+    return part.interval is not None and part.interval[0] <= 0 <= part.interval[1]
