@@ -102,9 +102,16 @@ def weigh(value: FloatArray, variance: FloatArray, enough: BoolArray) -> tuple[F
 
 
 def contrast(here: Evidence, there: Evidence) -> FloatArray:
-    """Return the deviates of the differences between the links of some people and of others."""
+    """Return the deviates of the differences between the links of some people and of others.
+
+    Variances are those of one link for both, where these are larger than those of what is seen: if all fifteen people
+    of a rare group have the output, what is seen varies little, and would seem to differ from anything.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((here.effect - there.effect) / np.sqrt(here.variance + there.variance))
+        weights = 1 / here.variance, 1 / there.variance
+        common = (weights[0] * here.effect + weights[1] * there.effect) / (weights[0] + weights[1])
+        variance = here.variance_for(common) + there.variance_for(common)
+        return np.asarray((here.effect - there.effect) / np.sqrt(variance))
 
 
 def _fill(values: FloatArray, rows: int) -> FloatArray:
