@@ -80,6 +80,10 @@ class TestHeadline:
             ),
             ((without(),), "This holds everywhere but in one group (age ≤ 30), where there is no such gap"),
             (
+                (dataclasses.replace(without(), effect=0.12, interval=(-0.02, 0.3)),),
+                "This holds everywhere but in one group (age ≤ 30), where it is the other way round",
+            ),
+            (
                 (group(), turned(), without()),
                 "This holds nearly everywhere: more so in one group, the other way round in one, no such gap in one",
             ),

@@ -20,7 +20,7 @@ from fairtest.reporting.words.phrases import (
     choose_groups,
     choose_row,
     is_bin,
-    is_past_none,
+    is_slight,
     outcome_words,
 )
 
@@ -141,7 +141,7 @@ class Case:
         if (a - b) * (whole_a - whole_b) < 0:
             if not self.population.significant:
                 return f"{gap}, where the whole population shows none that is clear"
-            if is_past_none(self.finding):
+            if is_slight(self.finding, whole_a - whole_b):
                 return f"{gap} that is hardly clear, against {whole} the other way round in the whole population"
             return f"{gap}, the other way round from the whole population’s {whole}"
         times, usual = _times(a, b), _times(whole_a, whole_b)

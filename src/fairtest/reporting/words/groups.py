@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.model.names import clean_line
 from fairtest.numbers import count
-from fairtest.reporting.words.phrases import is_past_none, number_words, plural
+from fairtest.reporting.words.phrases import is_slight, number_words, plural
 from fairtest.reporting.words.sentences import is_reversed
 
 if TYPE_CHECKING:
@@ -88,8 +88,9 @@ def _everywhere(attribute: AttributeReport) -> str:
     """Return that the link is everybody's, and how many groups differ from it."""
     inside, rest = attribute.inside, attribute.elsewhere
     seen = rest is None or _is_clear(rest)
-    reverse = [finding for finding in inside if is_reversed(finding, attribute.population.effect)]
-    without = sum(map(is_past_none, reverse))
+    whole = attribute.population.effect or 0.0
+    reverse = [finding for finding in inside if is_reversed(finding, whole)]
+    without = sum(is_slight(finding, whole) for finding in reverse)
     turned, stronger = len(reverse) - without, len(inside) - len(reverse)
     if not reverse:
         groups = _name_groups(inside)
@@ -127,13 +128,10 @@ def relation_words(attribute: AttributeReport, finding: Finding) -> str:
 
 
 def _tell_apart(finding: Finding, other: float | None, stronger: str, turned: str, without: str) -> str:
-    """Return the words for a group that differs from others: stronger, the other way round, or without their link.
-
-    Of one whose interval holds no link at all, that it goes the other way would be too much said.
-    """
-    if not is_reversed(finding, other):
+    """Return the words for a group that differs from others: stronger, the other way round, or without their link."""
+    if other is None or not is_reversed(finding, other):
         return stronger
-    return without if is_past_none(finding) else turned
+    return without if is_slight(finding, other) else turned
 
 
 def _find(attribute: AttributeReport, finding: Finding) -> Finding | None:

@@ -194,3 +194,11 @@ def alike_words(columns: Iterable[str], names: Names) -> str:
 def is_past_none(part: Finding | Stratum) -> bool:
     """Whether an interval holds "no link"."""
     return part.interval is not None and part.interval[0] <= 0 <= part.interval[1]
+
+
+def is_slight(finding: Finding, other: float) -> bool:
+    """Whether a link is next to none beside another effect: its interval holds none, and it is not half as large.
+
+    That it goes the other way, as the test says, would be too much said of it.
+    """
+    return finding.effect is not None and is_past_none(finding) and abs(finding.effect) <= abs(other) / 2
