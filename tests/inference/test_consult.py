@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fairtest as ft
+from fairtest.data.holdout import TRAIN
 from fairtest.data.summaries import Counts
 from fairtest.inference.consult import consult_training, testable
 from fairtest.metrics.difference import least_p
@@ -79,3 +80,14 @@ def test_contexts_that_no_test_set_could_confirm_are_dropped():
     assert "club = in" not in [str(context) for context in left.contexts]
     assert left.contexts[0] == Context()
     assert len(left.evidence) == len(left.conditions) == len(left.outputs) == len(left.contexts)
+
+
+def test_what_was_counted_in_the_training_set_is_kept_for_those_that_are_left():
+    source = ft.DataSource(make_club(), reference={"sex": "m"})
+    testing = ft.Testing(source, "sex", "refused")
+    ft.train([testing], min_size=60)
+    asked = pose_question(source, testing.questions[0], testing.training.found[0], named=True)
+    left = consult_training(engine_of(source), asked, level=0.025, growth=1.0, weighted=True)
+    assert len(left.contexts) < len(asked.contexts)
+    again = engine_of(source).tables(TRAIN, left.conditions, left.target)
+    np.testing.assert_array_equal(left.training.counts, again)

@@ -35,6 +35,11 @@ def turned(**changes):
     return group(Predicate("age", Op.AT_MOST, 20), effect=0.1, interval=(0.05, 0.2), **changes)
 
 
+def without(**changes):
+    """Return a group whose gap is the other way round, by an interval that reaches past none."""
+    return group(Predicate("age", Op.AT_MOST, 30), effect=0.03, interval=(-0.005, 0.065), **changes)
+
+
 def unclear(**changes):
     return build.income_population(**({"significant": False, "p_value": 0.4, "p_value_raw": 0.2} | changes))
 
@@ -72,6 +77,19 @@ class TestHeadline:
             (
                 (group(), turned()),
                 "This holds nearly everywhere: more so in one group, the other way round in one",
+            ),
+            ((without(),), "This holds everywhere but in one group (age ≤ 30), where there is no such gap"),
+            (
+                (dataclasses.replace(without(), effect=0.12, interval=(-0.02, 0.3)),),
+                "This holds everywhere but in one group (age ≤ 30), where it is the other way round",
+            ),
+            (
+                (group(), turned(), without()),
+                "This holds nearly everywhere: more so in one group, the other way round in one, no such gap in one",
+            ),
+            (
+                (turned(), without()),
+                "This holds nearly everywhere: the other way round in one group, no such gap in one",
             ),
         ],
     )
@@ -226,12 +244,21 @@ class TestEverybody:
 
 class TestFindings:
     def test_more_so_or_otherwise(self):
-        report = asked(build.income_population(), group(), turned(), everywhere=True)
+        report = asked(build.income_population(), group(), turned(), without(), everywhere=True)
         [about] = report.attributes
         assert [relation_words(about, f) for f in about.inside] == [
             "more so than everybody else",
             "the other way round than among everybody else",
+            "no such gap as among everybody else",
         ]
+        assert all("No such gap as among everybody else" in render(report) for render in (render_text, render_html))
+
+    def test_inside_a_group_without_its_gap(self):
+        around = group()
+        inner = without(inside=around.context)
+        report = asked(build.income_population(), around, inner)
+        words = "inside group 1, and with no such gap as the rest of it"
+        assert relation_words(report.attributes[0], inner) == words
 
     def test_one_inside_another_stands_below_it(self):
         around = group()

@@ -45,7 +45,15 @@ def test_a_gap_the_other_way_says_so():
     turned = dataclasses.replace(
         build.income_finding(), table=build.income_by_sex([[441, 300], [58, 200]]), effect=0.28
     )
+    turned = dataclasses.replace(turned, interval=(0.1, 0.4))
     assert "the other way round from the whole population’s 19" in sentence(turned, build.income_population())
+    wide = dataclasses.replace(turned, interval=(-0.01, 0.5))  # the test is sharper than the interval
+    assert "the other way round from the whole population’s 19" in sentence(wide, build.income_population())
+    slight = dataclasses.replace(
+        turned, table=build.income_by_sex([[441, 450], [58, 75]]), effect=0.027, interval=(-0.01, 0.06)
+    )
+    words = "a gap of 2.7 points that is hardly clear, against 19.2 the other way round in the whole population."
+    assert sentence(slight, build.income_population()).endswith(words)
 
 
 def test_a_group_without_the_outcome_has_no_ratio():

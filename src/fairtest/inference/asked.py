@@ -55,6 +55,8 @@ class Asked:
         Where a number is conditioned on: the strata of the target, and how they become those shown.
     neighbourhood
         There too: what says who is near whom, which few hypotheses ask for.
+    training
+        The counts of every hypothesis in the training set, where they were needed before the test set is looked at.
     """
 
     question: Question
@@ -73,6 +75,7 @@ class Asked:
     population_set: int | None = field(default=None, kw_only=True)
     finer: FinerStrata | None = field(default=None, kw_only=True)
     neighbourhood: Callable[[], Neighbourhood] | None = field(default=None, kw_only=True)
+    training: Counts | None = field(default=None, kw_only=True)
 
     @property
     def target(self) -> Target:
@@ -113,6 +116,7 @@ class Asked:
             sign=self.sign[at],
             outputs=self.outputs[at],
             strata_evidence=strata,
+            training=None if self.training is None else self.training.take(at),
         )
 
     def everybody(self) -> Asked:

@@ -45,6 +45,8 @@ def consult_training(engine: Engine, asked: Asked, *, level: float, growth: floa
     if not calibrates and not drops:
         return asked
     summary = count_hypotheses(engine, asked, TRAIN, joint=False)
+    if isinstance(summary, Counts) and asked.finer is None:
+        asked = replace(asked, training=summary)
     if calibrates:
         asked = _calibrate(asked, summary)
     if metric.least_p is not None and drops:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +72,20 @@ def evidence(summary: Counts) -> Evidence:
     _, null_error = strata_average(gap, np.where(np.isnan(gap), 0.0, np.nan_to_num(null)), size)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.where(null_error > 0, effect / null_error, 0.0)
-    return Evidence(np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST), effect, error**2)
+    z = np.clip(np.where(np.isnan(effect), np.nan, z), -MOST, MOST)
+    return Evidence(z, effect, error**2, variance_if=partial(_variance_if, summary))
+
+
+def _variance_if(summary: Counts, effect: FloatArray) -> FloatArray:
+    """Return the variance of each difference if it were another one, given how many people have the output in all."""
+    people = summary.counts.sum(axis=-2).astype(float)
+    size, gap = people.sum(axis=-1), effect[..., None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reference = (summary.counts[..., 1, :].sum(axis=-1) - people[..., 1] * gap) / size
+        rates = np.clip(np.stack((reference, reference + gap), axis=-1), 0.0, 1.0)
+        variance = (rates * (1 - rates) / people).sum(axis=-1)
+        defined = np.where((people > 0).all(axis=-1), 0.0, np.nan)
+        return np.asarray(strata_average(defined, np.nan_to_num(variance), size)[1] ** 2)
 
 
 def least_p(summary: Counts, growth: float) -> FloatArray:

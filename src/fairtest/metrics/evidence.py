@@ -13,6 +13,8 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairtest.types import BoolArray, FloatArray, IntArray
 
 MOST = 37.0
@@ -33,6 +35,8 @@ class Evidence:
         Its variance there.
     statistic, df
         For a metric without sign: the statistic that is χ² where there is no association, and its degrees of freedom.
+    variance_if
+        What the variance of each context would be if its effect were another one; None where that is not known.
     """
 
     z: FloatArray
@@ -40,6 +44,7 @@ class Evidence:
     variance: FloatArray
     statistic: FloatArray | None = None
     df: FloatArray | None = None
+    variance_if: Callable[[FloatArray], FloatArray] | None = None
 
     def __getitem__(self, at: BoolArray | IntArray | slice) -> Evidence:
         return Evidence(self.z[at], self.effect[at], self.variance[at])
@@ -49,6 +54,10 @@ class Evidence:
         sign = np.sign(self.z) if signed else 1.0
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(sign * (self.effect - rest.effect) / np.sqrt(self.variance + rest.variance))
+
+    def variance_for(self, effect: FloatArray) -> FloatArray:
+        """Return the variance to compare with others by if all had an effect: at least that at what is seen."""
+        return self.variance if self.variance_if is None else np.fmax(self.variance, self.variance_if(effect))
 
 
 def from_chi_square(statistic: FloatArray, df: FloatArray, n: FloatArray) -> Evidence:

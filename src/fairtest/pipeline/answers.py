@@ -362,12 +362,13 @@ def choose_shown(source: DataSource, validated: Validated, significant: BoolArra
         target = asked.target if plain else asked.question.search_target(source)
         summary = validated.summary
         same = target is asked.target and source.design is None  # else the sums are those of effective people
-        counted = summary.counts if isinstance(summary, Counts) and same else None
+        counted, trained = (s.counts if isinstance(s, Counts) and same else None for s in (summary, asked.training))
         share = train_share(source, run.number)
-        comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, share)
+        comparison = Comparison(engine, run.number, target, strength, validated, significant, counted, trained, share)
         # what is promised of comparisons holds for everything that the set answers, so that its level is divided
         level = run.level / validated.questions
         shown = comparison.choose(level, validated.required, confirmed=bool(significant[0]))
+        shown = shown.put_clear_first(nearest_bound(e.low, e.high, metric.strength))
         return shown if target is asked.target else replace(shown, outside=None)
     bound = nearest_bound(*((e.low, e.high) if paper else (e.low_single, e.high_single)), metric.strength)
     sign = np.sign(e.effect) if metric.signed else np.ones(len(e.effect))

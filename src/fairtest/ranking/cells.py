@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from fairtest.metrics.evidence import Evidence
     from fairtest.types import BoolArray, FloatArray, IntArray
@@ -21,7 +19,7 @@ class Terms:
     """What candidates show in some cells: terms t/u and weights 1/u, ``[cell, candidate]``, 0 where nothing is known.
 
     ``apart`` is the difference between a candidate's people and the others there, ``alone`` what its people show by
-    themselves.
+    themselves, which is asked of the first cell only.
     """
 
     apart: tuple[FloatArray, FloatArray]
@@ -41,10 +39,22 @@ class Terms:
         total, weight = (a[0] for a in (self.apart if base else self.alone))
         return _deviate(sign, total, weight)
 
-    def of(self, candidate: int) -> Terms:
-        """Return those of one candidate."""
-        apart, alone = ((a[:, [candidate]], b[:, [candidate]]) for a, b in (self.apart, self.alone))
+    def take_cells(self, at: IntArray) -> Terms:
+        """Return those in some cells."""
+        apart, alone = ((a[at], b[at]) for a, b in (self.apart, self.alone))
         return Terms(apart, alone)
+
+    def enlarge(self, cells: int) -> Terms:
+        """Return the terms of so many cells, those that are new without any."""
+        apart, alone = ((_fill(a, cells), _fill(b, cells)) for a, b in (self.apart, self.alone))
+        return Terms(apart, alone)
+
+    def replace_cells(self, at: IntArray, new: Terms) -> Terms:
+        """Return the terms with new ones in some cells."""
+        changed = self.take_cells(np.arange(len(self.apart[0])))
+        for before, after in zip((*changed.apart, *changed.alone), (*new.apart, *new.alone), strict=True):
+            before[at] = after
+        return changed
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,24 @@ class Merged:
     keys: tuple[frozenset[int], ...]
     order: IntArray
     starts: IntArray
+
+    @property
+    def leading(self) -> IntArray:
+        """The first cell of each group."""
+        return self.order[self.starts]
+
+    @property
+    def joining(self) -> list[tuple[int, int]]:
+        """Which cells join which groups, but for those that lead them."""
+        group = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, self.order.size)))
+        others = np.ones(self.order.size, dtype=bool)
+        others[self.starts] = False
+        return list(zip(group[others].tolist(), self.order[others].tolist(), strict=True))
+
+    @property
+    def first(self) -> IntArray:
+        """The cells that become the first one."""
+        return self.order[: self.starts[1]] if len(self.starts) > 1 else self.order
 
 
 def merge_cells(keys: Sequence[frozenset[int]], dropped: set[int]) -> Merged:
@@ -74,14 +102,22 @@ def weigh(value: FloatArray, variance: FloatArray, enough: BoolArray) -> tuple[F
 
 
 def contrast(here: Evidence, there: Evidence) -> FloatArray:
-    """Return the deviates of the differences between the links of some people and of others."""
+    """Return the deviates of the differences between the links of some people and of others.
+
+    Variances are those of one link for both, where these are larger than those of what is seen: if all fifteen people
+    of a rare group have the output, what is seen varies little, and would seem to differ from anything.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((here.effect - there.effect) / np.sqrt(here.variance + there.variance))
+        weights = 1 / here.variance, 1 / there.variance
+        common = (weights[0] * here.effect + weights[1] * there.effect) / (weights[0] + weights[1])
+        variance = here.variance_for(common) + there.variance_for(common)
+        return np.asarray((here.effect - there.effect) / np.sqrt(variance))
 
 
-def cell_by_cell(sums: NDArray[Any]) -> NDArray[Any]:
-    """Return the same sums, in memory cell by cell: metrics add up a few cells of each of many contexts."""
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(sums, 0, -1)), -1, 0)
+def _fill(values: FloatArray, rows: int) -> FloatArray:
+    every = np.zeros((rows, values.shape[1]))
+    every[: len(values)] = values
+    return every
 
 
 def _deviate(sign: FloatArray, total: FloatArray, weight: FloatArray) -> FloatArray:

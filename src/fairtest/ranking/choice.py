@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,8 @@ class Shown:
     Attributes
     ----------
     groups
-        The contexts shown, in the order in which they were chosen, each followed by the significant ones that say the
-        same or less and share most people with it.
+        The contexts shown, in the order in which they were chosen, those with an unclear interval last; each followed
+        by the significant ones that say the same or less and share most people with it.
     inside
         For each context shown, the smallest other one that contains it; None for most.
     confirmed
@@ -73,6 +73,19 @@ class Shown:
         """The contexts shown."""
         return [group[0] for group in self.groups]
 
+    def put_clear_first(self, bound: FloatArray) -> Shown:
+        """Return the same, those last whose interval holds no link: their ``bound`` nearest to none is 0.
+
+        Tests are sharper than simultaneous intervals. A group that only the test calls clear is true, and says least.
+        """
+        order = sorted(range(len(self.groups)), key=lambda i: bool(bound[self.groups[i][0]] <= 0))
+        return replace(
+            self,
+            groups=tuple(self.groups[i] for i in order),
+            inside=tuple(self.inside[i] for i in order),
+            confirmed=tuple(self.confirmed[i] for i in order) if self.confirmed else (),
+        )
+
 
 class Comparison:
     """The contexts of one question on one test set, compared with each other.
@@ -83,6 +96,8 @@ class Comparison:
         What is counted to compare contexts.
     sums
         The sums of every context, by position, the population (0) included; counted if None.
+    training
+        Those in the training set; counted if None.
     train_share
         The training set's share of the people of training and test set; 0 where there is no training set.
     """
@@ -96,6 +111,7 @@ class Comparison:
         validated: Validated,
         significant: BoolArray,
         sums: NDArray[Any] | None = None,
+        training: NDArray[Any] | None = None,
         train_share: float = 0.0,
     ) -> None:
         self._engine = engine
@@ -111,6 +127,8 @@ class Comparison:
         self._population_sign = float(np.sign(np.nan_to_num(estimates.effect[0]))) if signed else 1.0
         self._all_sums = sums
         self._train_share = train_share
+        if training is not None:
+            self._train_sums = training
         if sums is None:
             known = engine.tables(number, [self._asked.conditions[i] for i in (0, *self._at.tolist())], target)
             self._everyone, self._sums = known[0], known[1:]
@@ -163,25 +181,28 @@ class Comparison:
         choice = chooser.choose(confirmed=confirmed, sign=self._population_sign)
         shown = list(choice.shown)
         return Shown(
-            groups=tuple(
-                tuple(self._at[places[i]] for i in group) for group in _fold(crowd.members, shown, candidates)
-            ),
+            groups=tuple(tuple(self._at[places[i]] for i in group) for group in _fold(crowd, shown, candidates)),
             inside=tuple(self._position(places, _smallest_around(c, shown, candidates)) for c in shown),
             confirmed=tuple(self._confirmed_predicates(places[c], candidates, c) for c in shown),
             everywhere=choice.everywhere,
-            outside=self._outside([int(self._at[places[c]]) for c in shown]),
+            outside=self._outside(crowd.take(np.array(shown, dtype=int)), [int(self._at[places[c]]) for c in shown]),
         )
 
-    def _outside(self, shown: Sequence[int]) -> NDArray[Any] | None:
+    def _outside(self, crowd: Crowd, shown: Sequence[int]) -> NDArray[Any] | None:
         """Return the sums over the people in none of the contexts shown; None if there are none, or only a sample."""
         if not shown:
             return None
-        crowd = Crowd(self._engine, self._number, self._target, [self._asked.conditions[i] for i in shown])
-        people = int(self._strength.sizes(crowd.total(crowd.everyone)[None], self._target)[0])
-        everybody = int(self._strength.sizes(self._everyone[None], self._target)[0])
-        if people < everybody:
-            return None
-        return crowd.total(crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0))
+        if not self._has_everybody(crowd):  # fewer contexts may leave room for all people
+            conditions = [self._asked.conditions[i] for i in shown]
+            crowd = Crowd(self._engine, self._number, self._target, conditions)
+            if not self._has_everybody(crowd):
+                return None
+        others = crowd.everyone & ~np.bitwise_or.reduce(crowd.members, axis=0)
+        return np.asarray(crowd.totals(others[None])[0])
+
+    def _has_everybody(self, crowd: Crowd) -> bool:
+        here, every = crowd.totals(crowd.everyone[None]), self._everyone[None]
+        return bool(np.greater_equal(*(self._strength.sizes(a, self._target)[0] for a in (here, every))))
 
     def _position(self, places: IntArray, candidate: int | None) -> int | None:
         return None if candidate is None else int(self._at[places[candidate]])
@@ -286,12 +307,12 @@ def _smallest_around(c: int, shown: Sequence[int], candidates: Candidates) -> in
     return max(around, key=lambda b: candidates.tie[b], default=None)
 
 
-def _fold(members: NDArray[np.uint64], shown: Sequence[int], candidates: Candidates) -> list[list[int]]:
+def _fold(crowd: Crowd, shown: Sequence[int], candidates: Candidates) -> list[list[int]]:
     """Return the contexts shown, each with the others that share most people with it."""
     groups = {c: [c] for c in shown}
     if shown:
-        shared = np.stack([np.bitwise_count(members & members[c]).sum(axis=1) for c in shown])
-        for i in sorted(set(range(len(members))) - set(shown), key=lambda i: candidates.tie[i]):
+        shared = np.stack([crowd.count_shared(crowd.members[c]) for c in shown])
+        for i in sorted(set(range(len(crowd.members))) - set(shown), key=lambda i: candidates.tie[i]):
             if shared[:, i].any():
                 groups[shown[int(shared[:, i].argmax())]].append(i)
     return list(groups.values())

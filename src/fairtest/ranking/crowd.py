@@ -8,6 +8,8 @@ that for counts the answer is a population count of words.
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,14 @@ MOST_WORDS = 1 << 21
 
 PLANES = 10
 """Weights are kept in so many bits here: 1 in 1,000 of the largest is fine enough to choose what is shown."""
+
+
+WORDS_AT_ONCE = 128
+"""So many words of 64 people are counted at once: few enough to stay near the processor, and for sums of 16 bits."""
+
+
+MOST_TOLD_APART = 20
+"""People stand together by who of them meet so many conditions, those used most."""
 
 
 class Crowd:
@@ -62,8 +72,9 @@ class Crowd:
         self._planes: People | None = None
         if self._weighted and not target.sum_shape:
             weight, terms = terms[0], terms[1:]
-        self._terms, order, self._starts, self._cells = _by_cell(cell, terms)
         known = np.unpackbits(np.ascontiguousarray(bits).view(np.uint8), axis=1).reshape(len(place), -1)
+        uses = np.bincount([place[condition] for context in contexts for condition in context], minlength=len(place))
+        self._terms, order, self._starts, self._cells = _by_cell(cell, terms, _who_is_alike(known, uses))
         known = np.concatenate((known, np.zeros((len(place), 1), np.uint8)), axis=1)  # nobody, to fill up words
         satisfied = _pack(known.take(order, axis=1))
         if self._weighted and not target.sum_shape:
@@ -82,16 +93,38 @@ class Crowd:
     def take(self, at: IntArray) -> Crowd:
         """Return the same people with some of the contexts."""
         some = copy(self)
+        some.__dict__.pop("_by_word", None)
         some.members = self.members[at]
         return some
 
-    def sums(self, people: People) -> NDArray[Any]:
-        """Return the sums over those of some people who are in each context: ``[context, *cell_shape, *sum_shape]``."""
-        return self._sums(self.members, people)
+    @cached_property
+    def _by_word(self) -> People:
+        """The same bits, those of all contexts for 64 people side by side: few words are quick to take."""
+        return np.ascontiguousarray(self.members.T)
 
-    def total(self, people: People) -> NDArray[Any]:
-        """Return the sums over some people."""
-        return np.asarray(self._sums(self.everyone[None], people)[0])
+    def count_shared(self, people: People) -> IntArray:
+        """Return how many of some people are in each context."""
+        counts, words = np.zeros((1, len(self.members)), dtype=np.int64), np.flatnonzero(people)
+        _add_people(counts, np.zeros_like(words), self._by_word, words, people[words])
+        return np.asarray(counts[0])
+
+    def totals(self, cells: People) -> NDArray[Any]:
+        """Return the sums over the people of each of some cells: ``[cell, *cell_shape, *sum_shape]``."""
+        return self._sums(cells, self.everyone)
+
+    def sums_within(self, cells: People) -> NDArray[Any]:
+        """Return the sums over the people of each context in some cells: ``[…, cell, context]``."""
+        if self._target.sum_shape or self._weighted:
+            shape = (*self._target.cell_shape, *self._target.sum_shape, 0, len(self.members))
+            each = [np.moveaxis(self._sums(self.members, people), 0, -1)[..., None, :] for people in cells]
+            return np.concatenate(each, axis=-2) if each else np.zeros(shape)
+        row, word = np.nonzero(cells)
+        counts = np.zeros((self._target.n_cells, len(cells), len(self.members)), dtype=np.int64)
+        cell = self._cells[np.searchsorted(self._starts, word, side="right") - 1] if word.size else word
+        _add_people(
+            counts.reshape(-1, len(self.members)), cell * len(cells) + row, self._by_word, word, cells[row, word]
+        )
+        return counts.reshape(*self._target.cell_shape, *counts.shape[1:])
 
     def _sums(self, members: People, people: People) -> NDArray[Any]:
         some = np.flatnonzero(people)
@@ -135,17 +168,42 @@ def _count_people(people: People, starts: IntArray) -> IntArray:
     return np.add.reduceat(np.bitwise_count(people), starts, axis=1, dtype=kind).astype(np.int64)
 
 
+def _add_people(counts: IntArray, at: IntArray, by_word: People, words: IntArray, people: People) -> None:
+    """Add to rows of counts how many of the people in some words are in each context; ``at`` says to which row."""
+    edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1)).tolist()
+    for first, end in pairwise(edges):
+        for start in range(first, end, WORDS_AT_ONCE):
+            some = slice(start, min(start + WORDS_AT_ONCE, end))
+            inside = by_word[words[some]]
+            inside &= people[some, None]
+            counts[at[first]] += np.bitwise_count(inside).sum(axis=0, dtype=np.uint16)
+
+
 def _pack(mask: NDArray[np.uint8]) -> People:
     return np.packbits(mask, axis=1).view(np.uint64)
 
 
-def _by_cell(cell: NDArray[np.int32], terms: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray, IntArray]:
-    """Return people ordered by cell, every cell filled up to whole words.
+def _who_is_alike(known: NDArray[np.uint8], uses: IntArray) -> IntArray:
+    """Return a number for each person, alike for people of whom the same conditions hold, those used most first.
+
+    People who are alike stand together, so that the people of a context or a cell are in few words.
+    """
+    common = np.argsort(-uses, kind="stable")[:MOST_TOLD_APART]
+    alike = np.zeros(known.shape[1], dtype=np.int64)
+    for row in known[common]:
+        alike = 2 * alike + row
+    return alike
+
+
+def _by_cell(
+    cell: NDArray[np.int32], terms: NDArray[Any], alike: IntArray
+) -> tuple[NDArray[Any], IntArray, IntArray, IntArray]:
+    """Return people ordered by cell and by who is alike, every cell filled up to whole words.
 
     Gives their terms ``[term, word, bit]``, their positions (one beyond the last where a word is filled up), the first
     word of each cell that has anybody, and which cells these are.
     """
-    order = np.argsort(cell, kind="stable")
+    order = np.argsort((cell.astype(np.int64) << MOST_TOLD_APART) + alike, kind="stable")
     order = order[np.searchsorted(cell[order], 0) :]
     cells, first, many = np.unique(cell[order], return_index=True, return_counts=True)
     words = (many + 63) // 64

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,10 +57,8 @@ class Prices:
     @classmethod
     def among(cls, contexts: Sequence[Context], proposed: Sequence[Context], level: float) -> Prices:
         """Return the prices of contexts that were chosen from all those proposed."""
-        known: dict[int, Predicate] = {}  # by identity first: predicates are shared, and there are many contexts
-        for context in proposed:
-            for predicate in context.predicates:
-                known[id(predicate)] = predicate
+        every = list(chain.from_iterable(context.predicates for context in proposed))
+        known = dict(zip(map(id, every), every, strict=True))  # predicates are shared, and identity is quick to look up
         return cls(contexts, frozenset(known.values()), level)
 
     def take(self, at: IntArray) -> Prices:

@@ -11,11 +11,12 @@ together. Choosing among rejected hypotheses, in whatever way, keeps the guarant
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtest.ranking.cells import Terms, cell_by_cell, contrast, merge_cells, weigh
+from fairtest.ranking.cells import contrast, weigh
+from fairtest.ranking.division import FEWEST, Divider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,18 +24,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtest.data.summaries import Target
-    from fairtest.metrics.evidence import Evidence
     from fairtest.ranking.candidates import Candidates
+    from fairtest.ranking.cells import Terms
     from fairtest.ranking.crowd import Crowd
+    from fairtest.ranking.division import Cells, Division
     from fairtest.search.scoring import Strength
-    from fairtest.types import FloatArray, IntArray
+    from fairtest.types import BoolArray, FloatArray, IntArray
 
     People = NDArray[np.uint64]
 
 PRICE = 0.75
 """How much of its price a context must be worth: between a half and one, results hardly differ."""
-FEWEST, FEWEST_OUTSIDE = 10, 20
-"""Cells with fewer people on a side say nothing; nor does the rest of a larger context with fewer."""
+FEWEST_OUTSIDE = 20
+"""The rest of a larger context with fewer people says nothing."""
 CLEAR = 1.959963984540054
 """A link that a look of its own would call clear."""
 SAME_PRICE = 1e-9
@@ -61,29 +63,19 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class _Chosen:
-    """Contexts chosen so far, and the cells they cut the test set into: by which of them hold a person.
+class _Seen:
+    """The deviates of what candidates show beyond the chosen contexts, and outside them."""
 
-    Attributes
-    ----------
-    members
-        The contexts, in the order in which they were chosen.
-    keys
-        For each cell, which of them hold its people; the first cell is outside all.
-    people
-        The people of each cell: ``[cell, word]``.
-    sums, totals
-        The sums of every candidate within each cell, and of the cell: ``[cell, candidate, …]`` and ``[cell, …]``.
-    terms
-        What candidates show there.
-    """
+    beyond: FloatArray
+    outside: FloatArray
 
-    members: tuple[int, ...]
-    keys: tuple[frozenset[int], ...]
-    people: People
-    sums: NDArray[Any]
-    totals: NDArray[Any]
-    terms: Terms
+    @classmethod
+    def among(cls, terms: Terms, sign: FloatArray, bound: BoolArray) -> _Seen:
+        """Return those of candidates, of which the ``bound`` ones must differ from the others outside too."""
+        return cls(
+            np.where(bound, terms.beyond(sign, base=True), terms.beyond(sign, base=False)),
+            np.where(bound, terms.outside(sign, base=True), terms.outside(sign, base=False)),
+        )
 
 
 class Chooser:
@@ -94,14 +86,15 @@ class Chooser:
         self._target = target
         self._strength = strength
         self._candidates = candidates
-        self._size = np.bitwise_count(crowd.members).sum(axis=1).astype(float)
+        self._divider = Divider(crowd, target, strength)
+        self._size = crowd.count_shared(crowd.everyone).astype(float)
+        self._rank = np.empty(len(candidates), dtype=int)
+        self._rank[sorted(range(len(candidates)), key=candidates.tie.__getitem__)] = np.arange(len(candidates))
         # what training and test set show together of each, as a multiple of what the test set shows
-        alone = np.abs(self._evidence(candidates.sums).z)
+        alone = np.abs(self._divider.evidence(candidates.sums).z)
         self._together = 1 + (candidates.evidence / np.maximum(np.nan_to_num(alone), 1.0)) ** 2
         self._known: dict[tuple[int, int], bool] = {}
-        everyone = crowd.everyone[None]
-        sums, totals = crowd.sums(crowd.everyone)[None], crowd.total(crowd.everyone)[None]
-        self._start = _Chosen((), (frozenset(),), everyone, sums, totals, self._terms(sums, totals))
+        self._start = self._divider.start
 
     def choose(self, *, confirmed: bool, sign: float) -> Choice:
         """Return what is shown; ``confirmed`` says whether the population shows a link, of direction ``sign``."""
@@ -118,7 +111,7 @@ class Chooser:
         grown = some._grow(some._start, range(at.size), base=True)
         return Choice(tuple(at[list(some._refine(grown, base=True).members)].tolist()), everywhere=True)
 
-    def _is_explained(self, chosen: _Chosen, sign: float) -> bool:
+    def _is_explained(self, chosen: Division, sign: float) -> bool:
         """Whether the link of everybody is that of the chosen contexts: outside them it is not there, or much weaker.
 
         That none is to be seen outside says nothing if few people are there, or if the contexts were chosen by luck. So
@@ -126,23 +119,23 @@ class Chooser:
         be the same everywhere, and each context must show that it differs. A link that is still to be seen outside is
         much weaker if it is surely less than half of everybody's, and most people are outside.
         """
-        everybody, outside = self._evidence(self._start.totals), self._evidence(chosen.totals[:1])
+        everybody, outside = (self._divider.evidence(a) for a in (self._start.cells.by_cell, chosen.cells.by_cell[:1]))
         if not outside.variance[0] > 0:  # nobody is left
             return True
         same = [c for c in chosen.members if self._candidates.sign[c] == sign]
         if not same:
             return False
-        inside = chosen.totals[[not key.isdisjoint(same) for key in chosen.keys]].sum(axis=0)[None]
-        apart = sign * contrast(self._evidence(inside), outside)[0]
+        inside = chosen.cells.by_cell[[not key.isdisjoint(same) for key in chosen.cells.keys]].sum(axis=0)[None]
+        apart = sign * contrast(self._divider.evidence(inside), outside)[0]
         if not apart >= self._candidates.prices.deviates_beyond[same].max():
             return False
         error, here = CLEAR * np.sqrt(outside.variance[0]), sign * outside.effect[0]
-        some, every = (int(self._strength.sizes(a, self._target)[0]) for a in (inside, self._start.totals))
+        some, every = (int(self._divider.sizes(a)[0]) for a in (inside, self._start.cells.by_cell))
         return bool(here < error or (some <= every / 2 and sign * everybody.effect[0] / 2 - here >= error))
 
     # Growing ---------------------------------------------------------------------------------------------------------
 
-    def _grow(self, chosen: _Chosen, among: Iterable[int], *, base: bool, fixed: Iterable[int] = ()) -> _Chosen:
+    def _grow(self, chosen: Division, among: Iterable[int], *, base: bool, fixed: Iterable[int] = ()) -> Division:
         """Add the contexts that say most beyond those chosen, one after the other, as long as any is allowed.
 
         After each addition the earlier ones but those ``fixed`` are judged again, and one that has become superfluous
@@ -151,34 +144,33 @@ class Chooser:
         among, fixed = set(among), set(fixed)
         while len(chosen.members) < MOST_SHOWN:
             left = np.array(sorted(among - set(chosen.members)), dtype=int)
+            chosen = self._divider.measure(chosen)
             best = self._best(chosen, left, base=base)
             if best is None:
                 break
-            chosen = self._with(chosen, best)
-            for earlier in chosen.members[:-1]:
-                if earlier not in fixed and not self._is_needed(earlier, chosen, base=base):
-                    chosen = self._without(chosen, {earlier})
-                    among.discard(earlier)
+            superfluous = self._find_superfluous(self._divider.cut(chosen.cells, best), fixed, base=base)
+            among -= superfluous
+            chosen = self._divider.add(self._divider.drop(chosen, superfluous) if superfluous else chosen, best)
         return chosen
 
-    def _best(self, chosen: _Chosen, left: IntArray, *, base: bool) -> int | None:
+    def _best(self, chosen: Division, left: IntArray, *, base: bool) -> int | None:
         """Return the allowed candidate with the largest gain."""
-        known = self._candidates
-        z, bound = (chosen.terms.beyond(known.sign, base=b)[left] for b in (base, True))
-        sure = np.where(known.news_bound[left], bound, z)
-        prices = known.prices
+        known, prices = self._candidates, self._candidates.prices
+        z = chosen.terms.beyond(known.sign, base=base)[left]
+        seen = _Seen.among(chosen.terms, known.sign, base | known.news_bound)
+        sure = seen.beyond[left]
         if base:
             hopeful = sure >= np.minimum(known.required, prices.deviates_from_everybody)[left]
         else:  # what is not inside a chosen one may have other reasons to be shown
             inside = prices.within[np.ix_(left, np.array(chosen.members, dtype=int))]
             hopeful = (sure >= prices.deviates_beyond[left]) | known.apart[left] & ~inside.any(axis=1)
-        gain = np.round(self._gains(z, left), 12)
-        order = sorted(np.flatnonzero(hopeful).tolist(), key=lambda i: (-gain[i], known.tie[int(left[i])]))
-        among = left[order].tolist()
-        best = next((c for c in among if self._may_join(c, chosen, base=base)), None)
-        return None if best is None else self._shorten(best, chosen, among, base=base)
+        gain = np.round(self._gains(z, left), 12)[hopeful]
+        among = left[hopeful]
+        among = among[np.lexsort((self._rank[among], -gain))]
+        best = next((c for c in among.tolist() if self._may_join(c, chosen, seen, base=base)), None)
+        return None if best is None else self._shorten(best, chosen, seen, among, base=base)
 
-    def _shorten(self, c: int, chosen: _Chosen, among: Sequence[int], *, base: bool) -> int:
+    def _shorten(self, c: int, chosen: Division, seen: _Seen, among: IntArray, *, base: bool) -> int:
         """Return a context, or a larger one of fewer words where the others add nothing that is worth their price.
 
         What the training set shows of a context that was found in it is too much, and so the other words must prove
@@ -186,25 +178,26 @@ class Chooser:
         """
         known = self._candidates
         cheaper = known.prices.within[c] & (known.prices.cost < known.prices.cost[c] - SAME_PRICE)
-        for larger in (p for p in among if cheaper[p] and known.sign[p] == known.sign[c]):
+        cheaper &= known.sign == known.sign[c]
+        for larger in among[cheaper[among]].tolist():
             others = self._crowd.members[larger] & ~self._crowd.members[c]
-            if not self._is_worth_more(c, larger, others, chosen) and self._may_join(larger, chosen, base=base):
-                return self._shorten(larger, chosen, among, base=base)
+            if not self._is_worth_more(c, larger, others, chosen) and self._may_join(larger, chosen, seen, base=base):
+                return self._shorten(larger, chosen, seen, among, base=base)
         return c
 
-    def _is_worth_more(self, c: int, larger: int, others: People, chosen: _Chosen) -> bool:
+    def _is_worth_more(self, c: int, larger: int, others: People, chosen: Division) -> bool:
         """Whether a part of a larger context shows so much more than other people of it that its words are worth it.
 
         They are compared within the cells that the chosen contexts make.
         """
-        members = self._crowd.members[c]
-        cells = [cell for cell in chosen.people if (cell & members).any() and (cell & others).any()]
-        if not cells:
+        inside, outside = (chosen.cells.people & who for who in (self._crowd.members[c], others))
+        cells = inside.any(axis=1) & outside.any(axis=1)
+        if not cells.any():
             return True
-        here, there = (np.stack([self._crowd.total(cell & who) for cell in cells]) for who in (members, others))
-        enough = np.minimum(*(self._strength.sizes(a, self._target) for a in (here, there))) >= FEWEST
-        inside, outside = self._evidence(here), self._evidence(there)
-        value, weight = weigh(inside.effect - outside.effect, inside.variance + outside.variance, enough)
+        sums = np.split(self._crowd.totals(np.concatenate((inside[cells], outside[cells]))), 2)
+        enough = np.minimum(*(self._divider.sizes(a) for a in sums)) >= FEWEST
+        here, there = (self._divider.evidence(a) for a in sums)
+        value, weight = weigh(here.effect - there.effect, here.variance + there.variance, enough)
         if not weight.sum() > 0:
             return True
         z = float(self._candidates.sign[c] * value.sum() / np.sqrt(weight.sum()))
@@ -220,26 +213,36 @@ class Chooser:
         said = np.maximum(z, 0.0) ** 2 * self._together[at]
         return np.asarray(said - 2 * PRICE * self._candidates.prices.cost[at])
 
-    def _is_needed(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
-        """Whether a chosen context may still stand beside the others."""
-        others = tuple(m for m in chosen.members if m != c)
-        merged = merge_cells(chosen.keys, {c})
-        sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums[:, c], chosen.totals))
-        outside = np.bitwise_or.reduce(
-            chosen.people[merged.order[: merged.starts[1] if len(merged.starts) > 1 else None]]
-        )
-        return self._is_allowed(c, others, self._terms(sums[:, None], totals), self._shared(c, outside), base=base)
+    def _find_superfluous(self, cells: Cells, fixed: set[int], *, base: bool) -> set[int]:
+        """Return the chosen contexts that may no longer stand beside the others, now that the last one has joined."""
+        left = [c for c in cells.members[:-1] if c not in fixed]
+        superfluous: set[int] = set()
+        while (found := self._first_superfluous(left, cells, base=base)) is not None:
+            superfluous.add(found)
+            cells, left = cells.without({found}), left[left.index(found) + 1 :]
+        return superfluous
 
-    def _may_join(self, c: int, chosen: _Chosen, *, base: bool) -> bool:
+    def _first_superfluous(self, some: Sequence[int], cells: Cells, *, base: bool) -> int | None:
+        """Return the first of some chosen contexts that may no longer stand beside the others."""
+        for c, (terms, outside) in zip(some, self._divider.judge_each(cells, some), strict=True):
+            others = tuple(m for m in cells.members if m != c)
+            seen = _Seen.among(terms, self._candidates.sign[[c]], base | self._candidates.news_bound[[c]])
+            shown = float(seen.beyond[0]), float(seen.outside[0])
+            if not self._is_allowed(c, others, shown, self._shared(c, outside), base=base):
+                return c
+        return None
+
+    def _may_join(self, c: int, chosen: Division, seen: _Seen, *, base: bool) -> bool:
         """Whether a candidate may stand beside the chosen contexts."""
-        shared = self._shared(c, chosen.people[0])
-        return self._is_allowed(c, chosen.members, chosen.terms.of(c), shared, base=base)
+        shown = float(seen.beyond[c]), float(seen.outside[c])
+        return self._is_allowed(c, chosen.members, shown, self._shared(c, chosen.cells.people[0]), base=base)
 
-    def _is_allowed(self, c: int, members: Sequence[int], terms: Terms, shared: float, *, base: bool) -> bool:
-        """Whether a candidate may stand beside some contexts, given what it shows in the cells these make."""
+    def _is_allowed(
+        self, c: int, members: Sequence[int], shown: tuple[float, float], shared: float, *, base: bool
+    ) -> bool:
+        """Whether a candidate may stand beside some contexts, given what it shows beyond and outside them."""
         known = self._candidates
-        bound = base or bool(known.news_bound[c])
-        sign = known.sign[[c]]
+        beyond, outside = shown
         around = [b for b in members if known.prices.within[c, b]]
         if around:
             required = known.prices.deviates[c]
@@ -247,7 +250,7 @@ class Chooser:
             required = known.prices.deviates_beyond[c]
         else:  # where it shares people with others, its price must be paid
             required = known.required[c] if shared <= BRUSH else known.prices.deviates_from_everybody[c]
-        sure = bool(terms.beyond(sign, base=bound)[0] >= required)
+        sure = bool(beyond >= required)
         if around or base:
             beyond_everybody = not base or bool(known.differs[c])
             return sure and beyond_everybody and all(self._differs(c, b) for b in around)
@@ -256,15 +259,15 @@ class Chooser:
         if not known.apart[c] or shared > BRUSH:
             return False
         # its people outside the others must show the link as surely as all of it had to
-        return shared == 0 or bool(terms.outside(sign, base=bound)[0] >= max(CLEAR, known.deviate[c]))
+        return shared == 0 or bool(outside >= max(CLEAR, known.deviate[c]))
 
     def _differs(self, c: int, outer: int) -> bool:
         """Whether a context is surely stronger than the rest of a larger one."""
         if (c, outer) not in self._known:
             known = self._candidates
             here, rest = known.sums[c][None], (known.sums[outer] - known.sums[c])[None]
-            enough = self._strength.sizes(rest, self._target)[0] >= FEWEST_OUTSIDE
-            z = known.sign[c] * contrast(self._evidence(here), self._evidence(rest))[0]
+            enough = self._divider.sizes(rest)[0] >= FEWEST_OUTSIDE
+            z = known.sign[c] * contrast(self._divider.evidence(here), self._divider.evidence(rest))[0]
             self._known[c, outer] = bool(enough and z >= known.prices.deviate_within(c, outer))
         return self._known[c, outer]
 
@@ -274,7 +277,7 @@ class Chooser:
 
     # Or its parts ----------------------------------------------------------------------------------------------------
 
-    def _refine(self, chosen: _Chosen, *, base: bool) -> _Chosen:
+    def _refine(self, chosen: Division, *, base: bool) -> Division:
         """Replace a chosen context by parts of it where these say more."""
         tried: set[int] = set()
         while left := [b for b in chosen.members if b not in tried]:
@@ -284,7 +287,7 @@ class Chooser:
             if not inside.size:
                 continue
             replaced = {b, *(c for c in chosen.members if self._candidates.prices.within[c, b])}
-            rest = self._without(chosen, replaced)
+            rest = self._divider.drop(chosen, replaced)
             # none of the rest is inside a part of b, and what the parts are worth is compared beside the same rest
             parts = self._grow(rest, inside.tolist(), base=base, fixed=rest.members)
             new = [c for c in parts.members if c not in rest.members]
@@ -295,7 +298,7 @@ class Chooser:
                 chosen = self._grow(parts, range(len(self._candidates)), base=base)
         return chosen
 
-    def _are_worth_more(self, parts: Sequence[int], whole: int, rest: _Chosen) -> bool:
+    def _are_worth_more(self, parts: Sequence[int], whole: int, rest: Division) -> bool:
         """Whether each of some parts shows more than the people of the whole who are in none of them."""
         known = self._candidates
         others = self._crowd.members[whole] & ~np.bitwise_or.reduce(self._crowd.members[list(parts)], axis=0)
@@ -303,85 +306,13 @@ class Chooser:
         dearer = (c for c in same if known.prices.cost[c] > known.prices.cost[whole] + SAME_PRICE)
         return all(self._is_worth_more(c, whole, others, rest) for c in dearer)
 
-    def _worth(self, chosen: _Chosen, added: Sequence[int], *, base: bool) -> float:
+    def _worth(self, chosen: Division, added: Sequence[int], *, base: bool) -> float:
         """Return what contexts are worth together, one after the other."""
         known, worth = self._candidates, 0.0
         for place, c in enumerate(added):
-            z = chosen.terms.of(c).beyond(known.sign[[c]], base=base)
+            chosen = self._divider.measure(chosen)
+            z = chosen.terms.beyond(known.sign, base=base)[[c]]
             worth += max(float(self._gains(z, np.array([c]))[0]), 0.0)
             if place + 1 < len(added):
-                chosen = self._with(chosen, c)
+                chosen = self._divider.add(chosen, c)
         return round(worth, 9)
-
-    # Cells -----------------------------------------------------------------------------------------------------------
-
-    def _with(self, chosen: _Chosen, c: int) -> _Chosen:
-        """Return the chosen contexts and one more, which cuts in two the cells that it shares people with."""
-        inside = chosen.people & self._crowd.members[c]
-        touched = inside.any(axis=1)
-        at = np.flatnonzero(touched)
-        sums = chosen.sums.copy(), [self._crowd.sums(inside[i]) for i in at]
-        totals = chosen.totals.copy(), [self._crowd.total(inside[i]) for i in at]
-        for place, i in enumerate(at):
-            sums[0][i] -= sums[1][place]
-            totals[0][i] -= totals[1][place]
-        people = np.concatenate((chosen.people & ~self._crowd.members[c], inside[at]))
-        keys = (*chosen.keys, *(chosen.keys[i] | {c} for i in at))
-        kept = np.asarray(people.any(axis=1))
-        kept[0] = True
-        all_sums, all_totals = (np.concatenate((a, np.array(b))) for a, b in (sums, totals))
-        changed = np.concatenate((at, np.arange(len(chosen.keys), len(keys))))
-        terms = self._updated(chosen.terms, len(keys), changed, all_sums, all_totals)
-        return _Chosen(
-            (*chosen.members, c),
-            tuple(key for key, keep in zip(keys, kept.tolist(), strict=True) if keep),
-            people[kept],
-            all_sums[kept],
-            all_totals[kept],
-            Terms(*(((a[kept], b[kept])) for a, b in (terms.apart, terms.alone))),
-        )
-
-    def _updated(self, terms: Terms, cells: int, changed: IntArray, sums: NDArray[Any], totals: NDArray[Any]) -> Terms:
-        """Return the terms of all cells, those of some of them computed anew."""
-        if not changed.size:
-            return terms
-        new = self._terms(sums[changed], totals[changed])
-
-        def joined(before: FloatArray, after: FloatArray) -> FloatArray:
-            every = np.zeros((cells, before.shape[1]))
-            every[: len(before)] = before
-            every[changed] = after
-            return every
-
-        pairs = ((terms.apart, new.apart), (terms.alone, new.alone))
-        apart, alone = ((joined(b[0], a[0]), joined(b[1], a[1])) for b, a in pairs)
-        return Terms(apart, alone)
-
-    def _without(self, chosen: _Chosen, dropped: set[int]) -> _Chosen:
-        """Return the chosen contexts but for some: cells that only these told apart become one."""
-        merged = merge_cells(chosen.keys, dropped)
-        sums, totals = (np.add.reduceat(a[merged.order], merged.starts) for a in (chosen.sums, chosen.totals))
-        people = np.bitwise_or.reduceat(chosen.people[merged.order], merged.starts)
-        members = tuple(m for m in chosen.members if m not in dropped)
-        before = chosen.terms
-        first = merged.order[merged.starts]
-        kept = Terms(*((a[first], b[first]) for a, b in (before.apart, before.alone)))
-        changed = np.flatnonzero(np.diff(np.append(merged.starts, merged.order.size)) > 1)
-        terms = self._updated(kept, len(first), changed, sums, totals)
-        return _Chosen(members, merged.keys, people, sums, totals, terms)
-
-    def _terms(self, sums: NDArray[Any], totals: NDArray[Any]) -> Terms:
-        """Return what candidates show in some cells, given their sums there and those of the cells."""
-        rest = totals[:, None] - sums
-        shape = sums.shape[:2]
-        flat = [cell_by_cell(a.reshape(-1, *a.shape[2:])) for a in (sums, rest)]
-        here, there = (self._evidence(a) for a in flat)
-        inside, outside = (self._strength.sizes(a, self._target) for a in flat)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            difference, variance = here.effect - there.effect, here.variance + there.variance
-        apart = weigh(difference, variance, (inside >= FEWEST) & (outside >= FEWEST))
-        alone = weigh(here.effect, here.variance, inside >= FEWEST)
-        return Terms(*((a.reshape(shape), b.reshape(shape)) for a, b in (apart, alone)))
-
-    def _evidence(self, sums: NDArray[Any]) -> Evidence:
-        return self._strength.evidence(self._target.wrap(sums))

@@ -8,10 +8,10 @@ from fairtest.inference.multiplicity.corrections import FAMILY_WISE, corrections
 from fairtest.numbers import per_cent
 from fairtest.reporting.words.design import size_words
 from fairtest.reporting.words.everybody import is_whole_file, p_words
-from fairtest.reporting.words.phrases import capitalise, join_words, plural
+from fairtest.reporting.words.phrases import capitalise, is_past_none, join_words, plural
 
 if TYPE_CHECKING:
-    from fairtest.model.finding import Finding, Stratum
+    from fairtest.model.finding import Finding
     from fairtest.model.report import Report
 
 _MOST_NAMED = 3
@@ -60,11 +60,6 @@ def correction_promise(report: Report) -> str:
         sets = "both" if settings.budget == 2 else f"all {settings.budget}"
         over = f", and {per_cent(1 - settings.conf)} over {sets} test sets"
     return f"{kept.promise.format(level=per_cent(settings.level))}{over}."
-
-
-def is_past_none(part: Finding | Stratum) -> bool:
-    """Whether an interval holds "no link"."""
-    return part.interval is not None and part.interval[0] <= 0 <= part.interval[1]
 
 
 def sharpness_note(finding: Finding) -> tuple[str, ...]:

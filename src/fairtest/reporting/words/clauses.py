@@ -14,7 +14,15 @@ from fairtest.model.finding import CountTable, GroupTable
 from fairtest.model.names import clean_line
 from fairtest.numbers import decimals_for, fixed, need_decimals, quantity, rate, rates_in_words
 from fairtest.reporting.figures.marks import FEW
-from fairtest.reporting.words.phrases import be, bin_words, choose_groups, choose_row, is_bin, outcome_words
+from fairtest.reporting.words.phrases import (
+    be,
+    bin_words,
+    choose_groups,
+    choose_row,
+    is_bin,
+    is_slight,
+    outcome_words,
+)
 
 if TYPE_CHECKING:
     from fairtest.metrics.registry import Metric
@@ -133,6 +141,8 @@ class Case:
         if (a - b) * (whole_a - whole_b) < 0:
             if not self.population.significant:
                 return f"{gap}, where the whole population shows none that is clear"
+            if is_slight(self.finding, whole_a - whole_b):
+                return f"{gap} that is hardly clear, against {whole} the other way round in the whole population"
             return f"{gap}, the other way round from the whole population’s {whole}"
         times, usual = _times(a, b), _times(whole_a, whole_b)
         if abs(a - b) < abs(whole_a - whole_b) + 0.02 and times is not None and usual is not None and times > usual:

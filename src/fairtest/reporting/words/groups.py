@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtest.metrics.choice import reported_metric, scale_for
 from fairtest.model.names import clean_line
 from fairtest.numbers import count
-from fairtest.reporting.words.phrases import number_words, plural
+from fairtest.reporting.words.phrases import is_slight, number_words, plural
 from fairtest.reporting.words.sentences import is_reversed
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ def groups_answer(report: Report, attribute: AttributeReport) -> str:
     number = _name_groups(inside)
     if not whole.significant:
         return f"it differs in {number}"
-    turned = sum(is_reversed(finding, whole.effect) for finding in inside)
     if not is_compared(attribute):
+        turned = any(is_reversed(finding, whole.effect) for finding in inside)
         looks = "looks stronger or turns the other way" if turned else "looks stronger than over everybody"
         return f"in {number} the link {looks}"
     if attribute.everywhere:
-        return _everywhere(attribute, turned)
+        return _everywhere(attribute)
     them = "it" if len(inside) == 1 else "them"
     if attribute.elsewhere is None:
         return f"it shows in {number}"
@@ -84,18 +84,29 @@ def _nothing_more(attribute: AttributeReport, groups: int | None) -> str:
     return f"beyond that, {where} could {'much more' if more else 'a difference'} be confirmed"
 
 
-def _everywhere(attribute: AttributeReport, turned: int) -> str:
+def _everywhere(attribute: AttributeReport) -> str:
     """Return that the link is everybody's, and how many groups differ from it."""
-    stronger, rest = len(attribute.inside) - turned, attribute.elsewhere
+    inside, rest = attribute.inside, attribute.elsewhere
     seen = rest is None or _is_clear(rest)
-    if not turned:
-        groups = _name_groups(attribute.inside)
+    whole = attribute.population.effect or 0.0
+    reverse = [finding for finding in inside if is_reversed(finding, whole)]
+    without = sum(is_slight(finding, whole) for finding in reverse)
+    turned, stronger = len(reverse) - without, len(inside) - len(reverse)
+    if not reverse:
+        groups = _name_groups(inside)
         return f"this holds everywhere, and more so in {groups}" if seen else f"it is stronger in {groups}"
-    if not stronger:
-        where = _name_groups(attribute.inside)
-        return f"this holds everywhere but in {where}, where it is the other way round"
-    parts = f"more so in {plural(stronger, 'group', in_words=True)}, the other way round in"
-    return f"this holds {'nearly everywhere' if seen else 'for most'}: {parts} {number_words(turned)}"
+    gap = f"no such {_noun_of(attribute)}"
+    if not stronger and not (turned and without):
+        what = "it is the other way round" if turned else f"there is {gap}"
+        return f"this holds everywhere but in {_name_groups(inside)}, where {what}"
+    kinds = [(stronger, "more so in"), (turned, "the other way round in"), (without, f"{gap} in")]
+    (first, words), *others = [kind for kind in kinds if kind[0]]
+    parts = [f"{words} {plural(first, 'group', in_words=True)}", *(f"{how} {number_words(n)}" for n, how in others)]
+    return f"this holds {'nearly everywhere' if seen else 'for most'}: {', '.join(parts)}"
+
+
+def _noun_of(attribute: AttributeReport) -> str:
+    return "gap" if reported_metric(attribute.metric).compares == "difference" else "link"
 
 
 # A finding beside the others --------------------------------------------------------------------------------------
@@ -107,12 +118,20 @@ def relation_words(attribute: AttributeReport, finding: Finding) -> str:
         around = _find(attribute, finding)
         number = 0 if around is None else attribute.inside.index(around) + 1
         effect = None if around is None else around.effect
-        differs = "the other way round from" if is_reversed(finding, effect) else "stronger than in"
+        without = f"with no such {_noun_of(attribute)} as"
+        differs = _tell_apart(finding, effect, "stronger than in", "the other way round from", without)
         return f"inside group {number}, and {differs} the rest of it" if number else ""
     if not attribute.everywhere or not is_compared(attribute):
         return ""
-    turned = is_reversed(finding, attribute.population.effect)
-    return "the other way round than among everybody else" if turned else "more so than everybody else"
+    without, turned = f"no such {_noun_of(attribute)} as among", "the other way round than among"
+    return f"{_tell_apart(finding, attribute.population.effect, 'more so than', turned, without)} everybody else"
+
+
+def _tell_apart(finding: Finding, other: float | None, stronger: str, turned: str, without: str) -> str:
+    """Return the words for a group that differs from others: stronger, the other way round, or without their link."""
+    if other is None or not is_reversed(finding, other):
+        return stronger
+    return without if is_slight(finding, other) else turned
 
 
 def _find(attribute: AttributeReport, finding: Finding) -> Finding | None:
@@ -172,7 +191,7 @@ def elsewhere_words(report: Report, attribute: AttributeReport) -> str:
     if rest is None or not inside:
         return ""
     scale, metric = scale_for(attribute.metric, attribute.population.effect), reported_metric(attribute.metric)
-    noun = "gap" if metric.compares == "difference" else "link"
+    noun = _noun_of(attribute)
     value = f"{scale.estimate(rest.effect)} {scale.interval(rest.interval)}, a single interval"
     outside = "this group" if len(inside) == 1 else "these groups"
     start = f"Outside {outside} ({report.names.number_of(rest.size)})"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairtest.model.context import Context, Predicate
-    from fairtest.model.finding import CountTable, Group, GroupTable, Tested
+    from fairtest.model.finding import CountTable, Group, GroupTable, Stratum, Tested
     from fairtest.types import Level
 
 _SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -189,3 +189,16 @@ def line_words(table: GroupTable, names: Names) -> str:
 def alike_words(columns: Iterable[str], names: Names) -> str:
     """Return the attributes people are alike in: ``the same department and the same year``."""
     return join_words([f"the same {names.column(column)}" for column in columns])
+
+
+def is_past_none(part: Finding | Stratum) -> bool:
+    """Whether an interval holds "no link"."""
+    return part.interval is not None and part.interval[0] <= 0 <= part.interval[1]
+
+
+def is_slight(finding: Finding, other: float) -> bool:
+    """Whether a link is next to none beside another effect: its interval holds none, and it is not half as large.
+
+    That it goes the other way, as the test says, would be too much said of it.
+    """
+    return finding.effect is not None and is_past_none(finding) and abs(finding.effect) <= abs(other) / 2
