@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtest.statistics.numbers.mean_difference import TwoGroups, mean_difference_p
+from fairtest.statistics.numerics.roots import increasing_root
+from fairtest.statistics.numerics.rules import per_context
 
 if TYPE_CHECKING:
     from fairtest.statistics.numerics.rules import Alpha
-    from fairtest.types import FloatArray, Interval
+    from fairtest.types import FloatArray, IntArray, Interval
 
-_STEPS = 60
 _WIDEST = 30.0
 """The furthest logarithm of a ratio that is looked at, beyond which an end is open."""
 
@@ -47,19 +48,23 @@ def mean_ratio_interval(groups: TwoGroups, alpha: Alpha) -> list[Interval]:
 
 
 def _end(groups: TwoGroups, centre: FloatArray, side: float, alpha: Alpha) -> FloatArray:
-    """Return the furthest ratio on one side that is not rejected, by halving the logarithm."""
-    inside, outside = np.zeros_like(centre), np.full_like(centre, _WIDEST)
-    is_open = _p(groups, centre + side * outside) > alpha
-    for _ in range(_STEPS):
-        middle = (inside + outside) / 2
-        kept = _p(groups, centre + side * middle) > alpha
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return np.where(is_open, 0.0 if side < 0 else np.inf, np.exp(centre + side * inside))
+    """Return the furthest ratio on one side that is not rejected: where the p-value, as a logarithm, falls to alpha."""
+    with np.errstate(divide="ignore"):
+        level = np.log(per_context(alpha, len(centre)))
+
+    def rejected(steps: FloatArray, rows: IntArray) -> FloatArray:
+        return np.asarray(level[rows] - np.log(_p(groups, centre[rows] + side * steps, rows)))
+
+    furthest = np.full_like(centre, _WIDEST)
+    is_open = rejected(furthest, np.arange(len(centre))) < 0
+    steps = increasing_root(rejected, np.zeros_like(centre), furthest)
+    return np.where(is_open, 0.0 if side < 0 else np.inf, np.exp(centre + side * steps))
 
 
-def _p(groups: TwoGroups, log_ratio: FloatArray) -> FloatArray:
-    """Return the p-value of "the group has so many times the mean of the reference"."""
+def _p(groups: TwoGroups, log_ratio: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the p-value of "the group has so many times the mean of the reference" in some contexts."""
     times = np.ones((len(log_ratio), 1, 2))
     times[:, 0, 0] = np.exp(log_ratio)
-    scaled = TwoGroups(groups.n, groups.mean * times, groups.s2 * times**2, groups.s3 * times**3)
+    some = groups.take(rows)
+    scaled = TwoGroups(some.n, some.mean * times, some.s2 * times**2, some.s3 * times**3)
     return np.nan_to_num(mean_difference_p(scaled), nan=1.0)
