@@ -33,7 +33,7 @@ ENDS = {
     "three": lambda n: [n // 3, 2 * n // 3, n],
     "uneven": uneven,
     "nothing kept": lambda n: [n // 4, n // 3, n],
-    "cluster": lambda n: np.linspace(0, n, 4).astype(int)[1:].tolist(),  # one worker has two
+    "cluster": lambda n: np.linspace(0, n, 6).astype(int)[1:].tolist(),
 }
 
 
