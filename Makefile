@@ -37,8 +37,9 @@ example: $(VENV)/.installed-examples ## one of the paper's workloads: make examp
 evaluate: $(VENV)/.installed-examples ## all of them, beside the paper's numbers: make evaluate DATA=folder MOVIES=folder; writes docs/evaluation
 	$(BIN)/python -m evaluation $(FOLDERS)
 
+# one process a core, each of which has one thread for its small matrices: threads that wait for each other cost a fifth
 test: lint ## lint, types, layers, doctests, tests and the documentation
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

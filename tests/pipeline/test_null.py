@@ -13,7 +13,7 @@ from scipy import stats
 
 import fairtest as ft
 
-RUNS = 100
+RUNS = 60
 PEOPLE = 800
 
 

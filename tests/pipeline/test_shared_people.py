@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import fairtest as ft
-from fairtest.inference.multiplicity import dependence
+from fairtest.inference.multiplicity import dependence, max_t
 
 AGES = 12
 
@@ -127,7 +127,9 @@ CASES = {
 
 
 @pytest.mark.parametrize(("data", "how"), CASES.values(), ids=CASES)
-def test_few_runs_on_nothing_find_something(data, how):
+def test_few_runs_on_nothing_find_something(data, how, monkeypatch):
+    """With few draws: the level is kept whatever their number."""
+    monkeypatch.setattr(max_t, "AT_LEVEL", 50)
     runs = 40
     found = sum(audited(people(500, seed, **data), **how).significant > 0 for seed in range(runs))
     assert stats.binomtest(found, runs, 0.05, alternative="greater").pvalue > 0.001

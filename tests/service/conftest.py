@@ -68,9 +68,11 @@ def client_of(service: Service, tenant: Tenant) -> Iterator[Callable[..., TestCl
 
         def make(*scopes: str, project: str | None = "acme") -> TestClient:
             key, _ = create_key(service.database, "test", project, scopes or ALL)
-            return TestClient(
+            made = TestClient(
                 running.app, headers={"Authorization": f"Bearer {key.text}"}, raise_server_exceptions=False
             )
+            made.portal = running.portal  # one thread for all of them, else each request starts one
+            return made
 
         yield make
 

@@ -42,6 +42,7 @@ def visit(service: Service, tenant: Tenant) -> Iterator[Callable[..., TestClient
         def make(*scopes: str, project: str | None = "acme") -> TestClient:
             made, _ = create_key(service.database, "test", project, scopes or ("read", "manage"), "A visitor")
             browser = TestClient(running.app, base_url=ORIGIN, headers={"Origin": ORIGIN}, follow_redirects=True)
+            browser.portal = running.portal
             answer = browser.post("/signin", data={"token": sessions.make_link(service.database, made.id)})
             assert answer.status_code == 200, answer.text
             return browser

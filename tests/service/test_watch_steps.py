@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from running import in_this_process
 from sqlalchemy import select, update
 from watched_loans import MONITOR, Clock, applicants, live, make_due, make_monitor, make_stream, send_on, watch_all
 
@@ -14,6 +15,7 @@ from fairtest.service.operate.verify import verify
 from fairtest.service.store.erasure import ask_to_erase
 from fairtest.service.store.tables import delivery, event, finding
 from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
+from fairtest.service.work.runs import do_run
 from fairtest.service.work.watching import do_watch, plan_watches
 
 if TYPE_CHECKING:
@@ -410,15 +412,14 @@ def test_planning_says_what_would_be_noticed(loans: TestClient, service: Service
 
 def test_the_names_of_findings_are_those_of_reports(loans: TestClient, service: Service, clock: Clock) -> None:
     """What the watch finds and what a run reports is one finding: the same fingerprint."""
-    from fairtest.service.work.runs import do_run
-
     make_monitor(loans, test_people=2000, min_size=50)
     live(clock, loans, range(12, 0, -1), gap=0.4)
     watch_all(service)
     before = {each["words"]: each["id"] for each in loans.get("/v1/findings").json()["items"]}
     assert "region = north" in before
     loans.post("/v1/monitors/loans-sex/runs")
-    assert do_run(service)
+    with in_this_process():
+        assert do_run(service)
     after = {each["words"]: each["id"] for each in loans.get("/v1/findings").json()["items"]}
     assert after["region = north"] == before["region = north"]
     measured = loans.get(f"/v1/findings/{after['region = north']}/measures").json()["items"]
@@ -426,8 +427,6 @@ def test_the_names_of_findings_are_those_of_reports(loans: TestClient, service: 
 
 
 def test_the_next_people_are_asked_what_explains_a_finding(loans: TestClient, service: Service, clock: Clock) -> None:
-    from fairtest.service.work.runs import do_run
-
     make_monitor(loans, test_people=1000, min_size=50, exclude=["score", "tags"])
     live(clock, loans, range(6, 0, -1), gap=0.4)
     refused = loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["granted"]})
@@ -435,7 +434,8 @@ def test_the_next_people_are_asked_what_explains_a_finding(loans: TestClient, se
     assert "cannot explain itself" in refused.json()["detail"]
     assert loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["nothing"]}).status_code == 422
     started = loans.post("/v1/monitors/loans-sex/runs", json={"explain_by": ["purpose"]})
-    assert do_run(service)
+    with in_this_process():
+        assert do_run(service)
     run = loans.get(started.headers["Location"]).json()
     assert run["state"] == "done", run["reason"]
     assert run["detail"]["explain_by"] == ["purpose"]
@@ -443,5 +443,6 @@ def test_the_next_people_are_asked_what_explains_a_finding(loans: TestClient, se
     text = loans.get(f"/v1/runs/{run['id']}/reports/1", headers={"Accept": "text/plain"}).text
     assert "have the same purpose" in " ".join(text.split())
     again = loans.post("/v1/monitors/loans-sex/runs")
-    assert do_run(service)
+    with in_this_process():
+        assert do_run(service)
     assert loans.get(again.headers["Location"]).json()["state"] == "skipped"  # these people are spent

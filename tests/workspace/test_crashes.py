@@ -91,7 +91,8 @@ def crashes() -> ModuleType:
 
 
 def test_killed_at_random_moments(crashes: ModuleType, tmp_path: Path) -> None:
-    assert crashes.survive(tmp_path, kills=8, seed=1).total() == 8
+    """One of each kind; ``make crash`` kills fifty."""
+    assert crashes.survive(tmp_path, kills=4, seed=1).total() == 4
 
 
 class TestTheCheckItself:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from audits import QUICK, SHORT, Run, in_a_process, people_frame, spend_one, words
+from audits import QUICK, SHORT, Run, in_a_process, in_this_process, people_frame, spend_one, words
 
 import fairtest as ft
 from fairtest.data import registry
@@ -163,20 +163,20 @@ class TestWithoutAWorkspace:
 
     @pytest.fixture
     def ask(self, people: Path, tmp_path: Path) -> Ask:
-        def put(*arguments: object, data: Path = people) -> list[str]:
-            return population_on(in_a_process("test", data, *arguments, "--json", "-", "--quiet", cwd=tmp_path))
+        def put(*arguments: object, data: Path = people, by: Callable[..., Run] = in_this_process) -> list[str]:
+            return population_on(by("test", data, *arguments, "--json", "-", "--quiet", cwd=tmp_path))
 
         return put
 
     def test_another_question_after_an_answer(self, ask: Ask) -> None:
-        assert ask(*ASK) == [EVERYBODY]
-        assert ask(*OTHER) == [TEST_SET]
+        assert ask(*ASK, by=in_a_process) == [EVERYBODY]
+        assert ask(*OTHER, by=in_a_process) == [TEST_SET]
         assert ask(*ASK) == [EVERYBODY]  # the very same again
         assert ask(*OTHER) == [TEST_SET]
         assert ask(*ASK, "--seed", 3) == [TEST_SET]
 
     def test_after_proposals_of_training(self, ask: Ask, people: Path, tmp_path: Path) -> None:
-        run = in_a_process("test", people, *ASK, "--train-only", cwd=tmp_path)
+        run = in_this_process("test", people, *ASK, "--train-only", cwd=tmp_path)
         assert (run.code, run.err) == (0, "")
         assert ask(*ASK) == [TEST_SET]
         assert ask(*ASK) == [TEST_SET]  # it does not become one that came first
@@ -185,22 +185,22 @@ class TestWithoutAWorkspace:
         assert ask(*ASK, "-p", "department") == [EVERYBODY, EVERYBODY]
 
     def test_a_workspace_made_afterwards_knows(self, people: Path, tmp_path: Path) -> None:
-        assert in_a_process("test", people, *ASK, "--train-only", "--budget", 2, cwd=tmp_path).code == 0
-        run = in_a_process("test", people, *ASK, "--budget", 2, "--json", "-", "--quiet", cwd=tmp_path)
+        assert in_this_process("test", people, *ASK, "--train-only", "--budget", 2, cwd=tmp_path).code == 0
+        run = in_this_process("test", people, *ASK, "--budget", 2, "--json", "-", "--quiet", cwd=tmp_path)
         assert population_on(run) == [TEST_SET]
 
     @pytest.mark.parametrize("command", [False, True])
     def test_a_workspace_made_by_itself_knows_too(self, people: Path, tmp_path: Path, command: bool) -> None:
-        assert in_a_process("test", people, *ASK, "--train-only", cwd=tmp_path).code == 0
+        assert in_this_process("test", people, *ASK, "--train-only", cwd=tmp_path).code == 0
         if command:
-            assert in_a_process("init", tmp_path / "other", people, "--budget", 2, cwd=tmp_path).code == 0
+            assert in_this_process("init", tmp_path / "other", people, "--budget", 2, cwd=tmp_path).code == 0
         else:
             ft.Workspace.create(tmp_path / "other", people)
         assert ft.Workspace(tmp_path / "other").ledger.was_shown()
 
     def test_a_source_in_python_knows(self, people: Path, tmp_path: Path) -> None:
         assert not ft.DataSource(people).budget.shown
-        assert in_a_process("test", people, *ASK, "--train-only", cwd=tmp_path).code == 0
+        assert in_this_process("test", people, *ASK, "--train-only", cwd=tmp_path).code == 0
         assert ft.DataSource(people_frame()).budget.shown
 
     def test_an_audit_outside_of_a_workspace_counts_there(self, workspace: ft.Workspace, ask: Ask) -> None:

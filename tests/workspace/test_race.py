@@ -1,4 +1,4 @@
-"""Twenty processes, three test sets."""
+"""Eight processes, three test sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import fairtest as ft
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROCESSES, BUDGET = 20, 3
+PROCESSES, BUDGET = 8, 3
 
 
 def test_exactly_as_many_answers_as_test_sets(people: Path, tmp_path: Path) -> None:

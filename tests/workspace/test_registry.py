@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import pytest
-from audits import QUICK, in_a_process, people_frame, spend_one
+from audits import QUICK, in_a_process, in_this_process, people_frame, spend_one
 
 import fairtest as ft
 from fairtest.data import registry
@@ -118,21 +118,21 @@ class TestOnTheCommandLine:
 
     def test_the_very_same_question_again(self, people: Path, tmp_path: Path) -> None:
         """Nothing new is learned; another question or order is no repetition, and the warning counts each once."""
-        first = in_a_process("test", people, *ASK, cwd=tmp_path)
-        again = in_a_process("test", people, *ASK, "--json", "report.json", "--quiet", cwd=tmp_path)
+        first = in_this_process("test", people, *ASK, cwd=tmp_path)
+        again = in_this_process("test", people, *ASK, "--json", "report.json", "--quiet", cwd=tmp_path)
         assert (again.out, again.err) == (first.out, "")
         people_frame().reverse().write_csv(tmp_path / "reversed.csv")
-        assert "1 test set was spent" in in_a_process("test", tmp_path / "reversed.csv", *ASK, cwd=tmp_path).err
-        assert "2 test sets were spent" in in_a_process("test", people, *ASK, "--conf", "0.9", cwd=tmp_path).err
-        assert in_a_process("test", people, *ASK, cwd=tmp_path).err == ""
+        assert "1 test set was spent" in in_this_process("test", tmp_path / "reversed.csv", *ASK, cwd=tmp_path).err
+        assert "2 test sets were spent" in in_this_process("test", people, *ASK, "--conf", "0.9", cwd=tmp_path).err
+        assert in_this_process("test", people, *ASK, cwd=tmp_path).err == ""
 
     def test_a_copy_of_the_data_of_a_workspace(self, spent: ft.Workspace, tmp_path: Path) -> None:
         people_frame().reverse().write_parquet(tmp_path / "copy.parquet")
-        run = in_a_process("test", tmp_path / "copy.parquet", *ASK, cwd=tmp_path)
+        run = in_this_process("test", tmp_path / "copy.parquet", *ASK, cwd=tmp_path)
         assert f"in the workspace {str(spent.path)!r}" in run.err
 
     def test_the_workspace_itself_is_silent(self, spent: ft.Workspace, tmp_path: Path) -> None:
-        assert in_a_process("test", spent.path, *ASK, cwd=tmp_path).err == ""
+        assert in_this_process("test", spent.path, *ASK, cwd=tmp_path).err == ""
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ Medicine 27, 1693–1702.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import hypot, sqrt
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,16 @@ def median_interval(ordered: FloatArray, alpha: float) -> Interval:
     (-inf, inf)
     """
     n = len(ordered)
-    below = int(stats.binom.ppf(alpha / 2, n, 0.5))  # the least number with a chance of at least alpha / 2 up to it
+    below = _below_the_median(n, alpha)
     if below < 1:
         return -np.inf, np.inf
     return float(ordered[below - 1]), float(ordered[n - below])
+
+
+@lru_cache(maxsize=4096)
+def _below_the_median(n: int, alpha: float) -> int:
+    """Return the least number of people below the true median with a chance of at least alpha / 2 up to it."""
+    return int(stats.binom.ppf(alpha / 2, n, 0.5))
 
 
 def median_gap_interval(
