@@ -236,9 +236,8 @@ def test_an_archive_of_an_older_version_is_brought_up_to_date(
     Older.database = database  # type: ignore[attr-defined]
     back_up(Older, tmp_path / "old.tar")  # type: ignore[arg-type]
     database.close()
-    target = with_secret(service, elsewhere)
-    restore(target, tmp_path / "old.tar")
-    with Service(target) as restored:
+    restore(elsewhere, tmp_path / "old.tar")
+    with Service(elsewhere) as restored:
         assert everything(restored.database)["project"] == [("p", 1.5)]
         assert "monitor" in everything(restored.database)
 
