@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo serve docs example evaluate test lint format bench searches calibrate power adaptive discovery crash
-.PHONY: audit sbom overload commands clean adversary holds stories verdicts people groups lives service-crash service-kills simulate contract ingest
+.PHONY: audit sbom overload commands clean adversary holds stories verdicts people groups lives weeks service-crash service-kills simulate contract ingest
 
 $(VENV)/.installed: pyproject.toml packages/fairtest-client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FairTest needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -104,6 +104,9 @@ lives: $(VENV)/.installed-dev ## monitors that live for a year: false alarms, de
 	$(BIN)/python -m calibration.lives delays --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.lives claims --lives $(or $(LIVES),100)
 	$(BIN)/python -m calibration.forms --lives $(or $(LIVES),200)
+
+weeks: $(VENV)/.installed-dev ## weeks of daily reports without bias, seven tests each: how many say something false; WEEKS=20 for a short one
+	$(BIN)/python -m calibration.weeks --weeks $(or $(WEEKS),200)
 
 people: $(VENV)/.installed-dev ## several rows a person and survey weights: runs without links, coverage, power
 	$(BIN)/python -m calibration.people null --seeds 60

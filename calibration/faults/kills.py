@@ -20,6 +20,7 @@ from calibration.faults.serving import (
     Processes,
     ask_for_run,
     check,
+    count_runs,
     expire_leases,
     finish_runs,
     prepare,
@@ -65,10 +66,12 @@ def main() -> None:
         for database in given.database or ("sqlite", "postgresql"):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             url = "" if database == "sqlite" else server.create("kills")
-            wrong, clients = kill_under_load(Settings(folder, url, disk_least=0), given.kills, given.seed)
+            settings = Settings(folder, url, disk_least=0)
+            wrong, clients = kill_under_load(settings, given.kills, given.seed)
+            answers = dict(sorted(clients.statuses.items()))
             print(
-                f"{database}: {given.kills} kills, {len(clients.acknowledged)} batches acknowledged, answers "
-                f"{dict(sorted(clients.statuses.items()))}, longest {clients.longest:.1f} s;",
+                f"{database}: {given.kills} kills, {len(clients.acknowledged)} batches acknowledged, "
+                f"answers {answers}, longest {clients.longest:.1f} s, runs {count_runs(settings)};",
                 f"wrong: {wrong or 'nothing'}",
                 flush=True,
             )

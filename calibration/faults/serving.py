@@ -8,6 +8,7 @@ import random
 import socket
 import threading
 import time
+from collections import Counter
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -228,6 +229,12 @@ def finish_runs(settings: Settings) -> list[str]:
     if unfinished := [state for state in states if state not in {"done", "skipped"}]:
         wrong.append(f"{len(unfinished)} of {len(states)} runs did not come to an end: {sorted(set(unfinished))}")
     return wrong
+
+
+def count_runs(settings: Settings) -> dict[str, int]:
+    """Return how many runs are in each state."""
+    with Service(settings) as service, service.database.reading() as connection:
+        return dict(sorted(Counter(connection.scalars(select(run.c.state))).items()))
 
 
 def ask_for_run(settings: Settings, key: str) -> None:

@@ -264,3 +264,15 @@ def test_the_link_of_the_machine_signs_in_on_either_name(browser, house, host):
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/p/acme/")
     context.close()
+
+
+def test_names_of_columns_are_not_broken_where_there_is_room(look, house):
+    name = "months_of_continuous_employment"
+    create_stream(house.tenant, "named", {"columns": {name: "integer", "x" * 100: "text"}, "person": "customer"})
+    page = look(**VIEWS["phone"])
+    for width in (320, 390, 600, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{house.address}/p/acme/streams/named")
+        short, long = (page.get_by_role("row", name=each).locator("code") for each in ("customer", name))
+        assert long.bounding_box()["height"] == short.bounding_box()["height"], f"broken at {width} px"
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -119,3 +119,17 @@ def test_links_to_files_of_the_repository_lead_somewhere() -> None:
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8")):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_what_the_test_plan_names_exists():
+    plan = (DOCS / "test-plan.md").read_text("utf-8")
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", plan))
+    assert len(named) > 50
+    assert {name for name in named if f"def {name}(" not in tests} == set()
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    asked = set(re.findall(r"`make ([\w-]+)`", plan))
+    assert asked
+    assert asked <= targets
+    for module in set(re.findall(r"`python -m ([\w.]+)", plan)):
+        assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), module

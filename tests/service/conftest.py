@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import secrets
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 
 from benchmarks.postgres import QUICK, Postgres, find_binaries
 from fairtest.service.api.app import create_app
+from fairtest.service.operate.logs import configure_logs
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
 from fairtest.service.store.database import Database
@@ -80,3 +83,24 @@ def client_of(service: Service, tenant: Tenant) -> Iterator[Callable[..., TestCl
 @pytest.fixture
 def client(client_of: Callable[..., TestClient]) -> TestClient:
     return client_of()
+
+
+class Logged(io.StringIO):
+    """What was logged: a thread writes it, which whoever reads here waits for."""
+
+    def getvalue(self) -> str:
+        for handler in logging.getLogger().handlers:
+            handler.flush()
+        return super().getvalue()
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    """What the service logs, as it would in a process of its own."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    lines = Logged()
+    configure_logs("api", lines)
+    yield lines
+    logging.captureWarnings(capture=False)
+    root.handlers[:], root.level = before

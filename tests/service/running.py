@@ -26,9 +26,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def served(service: Service) -> Iterator[str]:
-    """Serve until the block ends, and give the address."""
-    config = uvicorn.Config(create_app(service), host="127.0.0.1", port=0, log_level="error", ws="none")
+def served(service: Service, patience: int | None = None) -> Iterator[str]:
+    """Serve until the block ends, and give the address.
+
+    ``patience`` is how many seconds requests that are under way then have until they are cancelled.
+    """
+    config = uvicorn.Config(
+        create_app(service), host="127.0.0.1", port=0, log_level="error", log_config=None, ws="none",
+        timeout_graceful_shutdown=patience,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

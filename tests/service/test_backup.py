@@ -221,10 +221,13 @@ def test_the_secret_is_needed_and_must_be_the_same(made: Path, service: Service,
         restore(target, made)
 
 
-def test_an_archive_of_an_older_version_is_brought_up_to_date(service: Service, tmp_path: Path) -> None:
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
+def test_an_archive_of_an_older_version_is_brought_up_to_date(
+    service: Service, elsewhere: Settings, tmp_path: Path, revision: str
+) -> None:
     old = with_secret(service, Settings(tmp_path / "old"))
     database = Database(old.database_url)
-    migrate(database, "0001")
+    migrate(database, revision)
     with database.writing() as connection:
         connection.exec_driver_sql("INSERT INTO project VALUES ('p', 1.5)")
 
@@ -236,9 +239,8 @@ def test_an_archive_of_an_older_version_is_brought_up_to_date(service: Service, 
     Older.database = database  # type: ignore[attr-defined]
     back_up(Older, tmp_path / "old.tar")  # type: ignore[arg-type]
     database.close()
-    target = with_secret(service, Settings(tmp_path / "target"))
-    restore(target, tmp_path / "old.tar")
-    with Service(target) as restored:
+    restore(elsewhere, tmp_path / "old.tar")
+    with Service(elsewhere) as restored:
         assert everything(restored.database)["project"] == [("p", 1.5)]
         assert "monitor" in everything(restored.database)
 

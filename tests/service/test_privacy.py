@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from starlette.testclient import TestClient
 
 from fairtest.service.api.app import create_app
 from fairtest.service.ingest.frames import from_bytes
-from fairtest.service.operate.logs import configure_logs
 from fairtest.service.operate.verify import verify
 from fairtest.service.service import Service
 from fairtest.service.store.monitors import find_monitor
@@ -40,17 +38,6 @@ def service(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Serv
     where = "database" if request.param == "database" else str(settings.data / "segments")
     with Service(replace(settings, segments=where), writes=True) as made:
         yield made
-
-
-@pytest.fixture
-def logged() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    lines = io.StringIO()
-    configure_logs("api", lines)
-    yield lines
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = before
 
 
 def contents(service: Service) -> str:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from sqlalchemy import select, update
@@ -17,6 +18,7 @@ from fairtest.service.service import Service
 from fairtest.service.store import sealing, tables
 from fairtest.service.store.erasure import ask_to_erase, erase_stream, find_deletion, record_exists, sweep_orphans
 from fairtest.service.store.log import append_group
+from fairtest.service.store.recent import RecentIdsOfStreams
 from fairtest.service.store.sealing import live_segments, seal_stream
 from fairtest.service.store.streams import create_stream, find_stream
 from fairtest.service.store.windows import read_window
@@ -98,6 +100,72 @@ def test_duplicates_are_left_out_and_counted(service: Service, tenant: Tenant, s
         counted = connection.scalars(select(tables.batch.c.duplicates).order_by(tables.batch.c.seq)).all()
     assert counted == [0, 1, 1]
     assert verify(service) == []
+
+
+def test_segments_are_read_once_to_know_their_ids(
+    service: Service, tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many segments there are, a seal reads the one before it, and those that have an id of its own."""
+    read_places: list[str] = []
+    read_body = service.segments.read
+
+    def note(place: str) -> bytes:
+        read_places.append(place)
+        return read_body(place)
+
+    monkeypatch.setattr(service.segments, "read", note)
+    for n in range(6):
+        send(service, tenant, f"k{n}", people(n))
+        read_places.clear()
+        seal_stream(service, "acme", stream)
+        assert len(read_places) == min(n, 1)
+    send(service, tenant, "again", people(2, 7))
+    read_places.clear()
+    seal_stream(service, "acme", stream)
+    assert len(read_places) == 2  # the last one is new, and one has the id
+    assert sorted(read(service)) == [f"r-{n}" for n in (0, 1, 2, 3, 4, 5, 7)]
+
+
+@pytest.mark.parametrize("most", [0, 3, 10**6])
+def test_what_does_not_fit_into_memory_is_looked_at_all_the_same(
+    service: Service, tenant: Tenant, stream: str, most: int
+) -> None:
+    service.recent_ids = RecentIdsOfStreams(most)
+    for n in range(4):
+        send(service, tenant, f"k{n}", people(2 * n, 2 * n + 1))
+        seal_stream(service, "acme", stream)
+    send(service, tenant, "again", people(0, 3, 6, 9))
+    seal_stream(service, "acme", stream)
+    assert sorted(read(service)) == [f"r-{n}" for n in (0, 1, 2, 3, 4, 5, 6, 7, 9)]
+
+
+def test_ids_that_were_erased_are_forgotten(service: Service, tenant: Tenant, stream: str) -> None:
+    send(service, tenant, "a", people(1, 2))
+    seal_stream(service, "acme", stream)
+    send(service, tenant, "b", people(3))
+    seal_stream(service, "acme", stream)
+    ask_to_erase(service, tenant, stream, "record", ["r-1"])
+    assert erase_stream(service, "acme", stream)
+    send(service, tenant, "c", people(1, 2))
+    seal_stream(service, "acme", stream)
+    assert sorted(read(service)) == ["r-1", "r-2", "r-3"]  # the new record of that id is another one
+
+
+def test_streams_that_are_sealed_seldom_are_forgotten_first() -> None:
+    known = RecentIdsOfStreams(most=10)
+    reads: list[str] = []
+
+    def hashes(place: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        reads.append(place)
+        return np.arange(4, dtype=np.int64) + 10 * int(place)
+
+    sought = np.array([11, 50], dtype=np.int64)
+    for name, place in (("a", "1"), ("b", "2"), ("c", "3")):
+        known.find(("p", name), {place: 4}, sought, hashes)
+    assert known.find(("p", "c"), {"3": 4}, sought, hashes) == []
+    assert reads == ["1", "2", "3"]
+    assert known.find(("p", "a"), {"1": 4}, sought, hashes) == ["1"]
+    assert reads == ["1", "2", "3", "1"]
 
 
 def test_a_column_that_came_later(service: Service, tenant: Tenant, stream: str) -> None:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import in_this_process
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from watched_loans import MONITOR, Clock, applicants, live, make_due, make_monitor, make_stream, send_on, watch_all
 
+from fairtest.monitoring.state import join_past
 from fairtest.service import pausing
 from fairtest.service.operate.verify import verify
 from fairtest.service.store.erasure import ask_to_erase
+from fairtest.service.store.packing import pack_plain, unpack_plain
 from fairtest.service.store.tables import delivery, event, finding
-from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
+from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_past, watch_people
 from fairtest.service.work.runs import do_run
 from fairtest.service.work.watching import do_watch, plan_watches
 
@@ -144,6 +146,44 @@ def test_it_does_not_matter_when_it_looks(loans: TestClient, service: Service, c
     first, *others = stakes.values()
     for other in others:
         assert other == pytest.approx(first)
+
+
+def test_days_that_are_over_are_stored_once_a_day(loans: TestClient, service: Service, clock: Clock) -> None:
+    make_monitor(loans)
+    live(clock, loans, range(12, 3, -1))
+    watch_all(service)
+    (before,) = stored(service, watch_past)
+    (held,) = stored(service, watch)
+    assert "past_sums" not in unpack_plain(held.body)["watch"]["life"]["books"][0]
+    assert len(unpack_plain(before.body)["books"][0]["past_days"]) >= 3
+    with service.database.writing() as connection:  # a step on the same day must not touch it
+        connection.execute(update(watch_past).values(body=b"untouched"))
+    make_due(service)
+    assert do_watch(service)
+    assert stored(service, watch_past)[0].body == b"untouched"
+    with service.database.writing() as connection:
+        connection.execute(update(watch_past).values(body=before.body))
+    live(clock, loans, range(3, 0, -1))
+    watch_all(service)
+    assert len(stored(service, watch_past)[0].body) > len(before.body)
+
+
+def test_what_an_earlier_version_stored_is_read(loans: TestClient, service: Service, clock: Clock) -> None:
+    """Days that are over were in the body of a watch before they had a table of their own."""
+    make_monitor(loans)
+    live(clock, loans, range(12, 3, -1), gap=0.4)
+    watch_all(service)
+    (row,), (apart,) = stored(service, watch), stored(service, watch_past)
+    body = unpack_plain(row.body)
+    body["watch"]["life"] = join_past(body["watch"]["life"], unpack_plain(apart.body)["books"])
+    with service.database.writing() as connection:
+        connection.execute(update(watch).values(body=pack_plain(body)))
+        connection.execute(delete(watch_past))
+    service.held_watches.clear()
+    make_due(service)
+    assert do_watch(service)
+    assert unpack_plain(stored(service, watch_past)[0].body) == unpack_plain(apart.body)
+    assert verify(service) == []
 
 
 @pytest.mark.parametrize("point", ["claim.committed", "watch.inside", "watch.committed"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import yaml
 from dashboards import furnish
 from prometheus_client.parser import text_string_to_metric_families
@@ -18,11 +16,14 @@ from test_access import ROUTES
 
 from fairtest.service.api import entrance
 from fairtest.service.api.app import create_app
-from fairtest.service.operate.logs import ALLOWED, configure_logs
+from fairtest.service.operate.logs import ALLOWED
 from fairtest.service.store.projects import create_key, create_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import io
+    from collections.abc import Callable
+
+    import pytest
 
     from fairtest.service.service import Service
     from fairtest.service.store.tenant import Tenant
@@ -31,22 +32,10 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 PROMISED = {
     "records_total", "batch_seconds_bucket", "writer_queue", "unsealed_bytes", "segment_bytes", "runs_total",
     "run_seconds_sum", "run_lag_seconds", "test_people_waiting", "error_left", "findings_open", "finding_effect",
-    "deliveries_total", "tombstones_pending",
+    "deliveries_total", "tombstones_pending", "log_lines_dropped_total",
 }  # fmt: skip
 CANARY = "canary"
 LOOPBACK = ("127.0.0.1", 5000)
-
-
-@pytest.fixture
-def logged() -> Iterator[io.StringIO]:
-    """What the service logs, as it would in a process of its own."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    lines = io.StringIO()
-    configure_logs("api", lines)
-    yield lines
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = before
 
 
 def read(text: str) -> dict[str, list[Any]]:

@@ -68,12 +68,18 @@ def serve(workers: int, **options: Any) -> None:
       fairtest serve --host 0.0.0.0 --behind-proxy --database postgresql://fairtest@db/fairtest
     """
     with needing_the_service():
+        from fairtest.service.operate.lines import Lines
         from fairtest.service.operate.starting import Listening
         from fairtest.service.operate.supervisor import serve as run
 
         names = ("host", "port", "behind_proxy", "tls_cert", "tls_key")
         listening = Listening(**{name: options[name] for name in names})
-        run(read_settings(options), listening, workers, lambda words: click.echo(words, err=True))
+        # whoever looks after the processes must not wait for whoever reads what it says
+        lines = Lines(sys.stderr, lambda count: f"{count} lines were dropped: nobody read them")
+        try:
+            run(read_settings(options), listening, workers, lines.write)
+        finally:
+            lines.flush()
 
 
 @command(STORE, RUNS, ALERTS)
@@ -88,7 +94,9 @@ def worker(**options: Any) -> None:
     """
     with needing_the_service():
         from fairtest.service.operate.child import run_worker
+        from fairtest.service.operate.logs import configure_logs
 
+        configure_logs("worker")
         click.echo("the worker has started", err=True)
         sys.stderr.flush()
         run_worker(read_settings(options))

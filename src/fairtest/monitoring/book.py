@@ -88,6 +88,8 @@ class Book:
     held: Held = field(default_factory=Held.none)
     past_days: list[int] = field(default_factory=list)
     past_sums: list[FloatArray] = field(default_factory=list)
+    past_changes: int = 0
+    """How often the past has changed since this book was made or read."""
     lookup: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -142,6 +144,7 @@ class Book:
         self.arrays["echo_of"] = np.where(echoes >= 0, place[echoes], -1)
         self.followings = {int(place[r]): f for r, f in self.followings.items() if place[r] >= 0}
         self.past_sums = [sums[kept[kept < len(sums)]] for sums in self.past_sums]
+        self.past_changes += 1
         self.held = self.held.take(place[self.held.row] >= 0)
         self.held.row = place[self.held.row]
         self.relabel()
@@ -200,6 +203,7 @@ class Book:
         if self.sums.any():
             self.past_days.append(day)
             self.past_sums.append(self.sums.copy())
+            self.past_changes += 1
             self.arrays["sums"] = np.zeros_like(self.sums)
         if day % WEEK == 0:
             self._pool_weeks(day)
@@ -214,6 +218,7 @@ class Book:
                 sums = wider  # noqa: PLW2901 - rows are only ever added at the end
             pooled[first] = sums
         self.past_days, self.past_sums = list(pooled), list(pooled.values())
+        self.past_changes += 1
 
     def busiest(self, first: int = 0, last: int = HOURS) -> int:
         """Return the records of the largest open block among those of some hours."""

@@ -89,8 +89,8 @@ def learned_from_plain(stored: dict[str, Any]) -> Learned:
     return Learned(schema_from_plain(stored["schema"]), pairs, candidates, allowed, strata)
 
 
-def life_to_plain(life: Life) -> dict[str, Any]:
-    """Return a life as JSON can have it."""
+def life_to_plain(life: Life, *, past: bool = True) -> dict[str, Any]:
+    """Return a life as JSON can have it; the sums of days that are over may be left out, for :func:`past_to_plain`."""
     return {
         "terms": asdict(life.terms),
         "start": life.start,
@@ -99,7 +99,7 @@ def life_to_plain(life: Life) -> dict[str, Any]:
         "alarms": life.alarms,
         "waiting": [[pair, context_to_plain(context), origin] for pair, context, origin in life.waiting],
         "stratum_records": [[stratum, many] for stratum, many in life.stratum_records.items()],
-        "books": [_book_to_plain(book) for book in life.books],
+        "books": [_book_to_plain(book) | (_past_to_plain(book) if past else {}) for book in life.books],
         "censuses": [census.to_plain() for census in life.censuses],
     }
 
@@ -125,6 +125,21 @@ def life_from_plain(stored: dict[str, Any], learned: Learned) -> Life:
     )
 
 
+def past_to_plain(life: Life) -> list[dict[str, Any]]:
+    """Return the sums of days that are over, for each book, as JSON can have them."""
+    return [_past_to_plain(book) for book in life.books]
+
+
+def join_past(stored: dict[str, Any], past: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a stored life with the sums that were stored apart from it."""
+    books = [{**book, **sums} for book, sums in zip(stored["books"], past, strict=True)]
+    return {**stored, "books": books}
+
+
+def _past_to_plain(book: Book) -> dict[str, Any]:
+    return {"past_days": list(book.past_days), "past_sums": [sums.tolist() for sums in book.past_sums]}
+
+
 def _book_to_plain(book: Book) -> dict[str, Any]:
     open_ = np.flatnonzero(book.tally)
     return {
@@ -136,8 +151,6 @@ def _book_to_plain(book: Book) -> dict[str, Any]:
         "log_stakes": stakes_to_plain(book.log_stakes),
         "tally": [open_.tolist(), book.tally.ravel()[open_].tolist()],
         "held": {name: getattr(book.held, name).tolist() for name in _HELD},
-        "past_days": list(book.past_days),
-        "past_sums": [sums.tolist() for sums in book.past_sums],
     }
 
 
@@ -155,8 +168,8 @@ def _book_from_plain(stored: dict[str, Any], pair: Pair, number: int) -> Book:
     book.followings = {row: following_from_plain(f) for row, f in stored["followings"]}
     kinds = {"protected": float, "output": float}
     book.held = Held(*(np.asarray(stored["held"][name], dtype=kinds.get(name, np.int64)) for name in _HELD))
-    book.past_days = list(stored["past_days"])
+    book.past_days = list(stored.get("past_days", ()))
     cells = (len(pair.cells), 4)
-    book.past_sums = [np.asarray(sums, dtype=float).reshape(-1, *cells) for sums in stored["past_sums"]]
+    book.past_sums = [np.asarray(sums, dtype=float).reshape(-1, *cells) for sums in stored.get("past_sums", ())]
     book.relabel()
     return book

@@ -26,10 +26,12 @@ from fairtest.monitoring.standing import Standing, standings_of
 from fairtest.monitoring.state import (
     VERSION,
     check_version,
+    join_past,
     learned_from_plain,
     learned_to_plain,
     life_from_plain,
     life_to_plain,
+    past_to_plain,
 )
 from fairtest.monitoring.view import follow_over_time, timeline_of, trail_of, view_of
 from fairtest.monitoring.words import explain_method
@@ -327,7 +329,19 @@ class Watch:
         """
         return [people.take_newest() for people in self._known.people]
 
-    def state(self, *, people: bool = True) -> dict[str, Any]:
+    def past(self) -> list[dict[str, Any]]:
+        """Return what has been summed up of days that are over, as plain data for JSON.
+
+        For whoever stores it apart from the state: it grows with the days, and changes when a day ends.
+        """
+        return past_to_plain(self._life)
+
+    @property
+    def past_changes(self) -> int:
+        """How often :meth:`past` has changed since the watch was made or restored."""
+        return sum(book.past_changes for book in self._life.books)
+
+    def state(self, *, people: bool = True, past: bool = True) -> dict[str, Any]:
         """Return all that must be kept to go on later, as plain data for JSON.
 
         There are counts of open blocks in it, and hashes of people; for outputs that are numbers, also the values of
@@ -337,13 +351,15 @@ class Watch:
         ----------
         people
             Whether the hashes of people are in it; they need not be where :meth:`take_new_people` gives them.
+        past
+            Whether the sums of days that are over are in it; they need not be where :meth:`past` gives them.
         """
         intake, life = self._known, self._life
         assert self._rates is not None
         return {
             "version": VERSION,
             "learned": learned_to_plain(intake.learned),
-            "life": life_to_plain(life),
+            "life": life_to_plain(life, past=past),
             "person": intake.person,
             "time": intake.time,
             "people": [each.to_plain() for each in intake.people] if people else [],
@@ -361,6 +377,7 @@ class Watch:
         history: Any = None,
         journal: Callable[[Entry], None] | None = None,
         people: Sequence[bytes] | None = None,
+        past: list[dict[str, Any]] | None = None,
     ) -> Watch:
         """Return the watch that a state was taken of.
 
@@ -370,6 +387,8 @@ class Watch:
             The records of the last weeks, for the daily search: a state does not hold them.
         people
             The hashes of people for each pair, where they are not in the state.
+        past
+            What :meth:`past` returned, where it is not in the state.
         """
         check_version(state)
         watch = cls.__new__(cls)
@@ -381,7 +400,8 @@ class Watch:
         watch._rates, watch._journal, watch._follow = Rates(**state["rates"]), journal, []
         watch._roles = watch._earlier = watch._separator = None
         watch._labels = LabelColumns(**state["labels"]) if state.get("labels") else None
-        watch._living = life_from_plain(state["life"], learned)
+        life = state["life"] if past is None else join_past(state["life"], past)
+        watch._living = life_from_plain(life, learned)
         watch._terms = watch._living.terms
         watch._equip()
         if history is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import threading
@@ -16,6 +17,7 @@ from fairtest.service.guard.limits import Buckets
 from fairtest.service.guard.secrets import Secret
 from fairtest.service.store.database import Database
 from fairtest.service.store.migrate import migrate
+from fairtest.service.store.recent import RecentIdsOfStreams
 from fairtest.service.store.segments import open_segments
 from fairtest.service.store.tables import batch, batch_body, service
 from fairtest.service.store.writer import Writer
@@ -61,6 +63,8 @@ class Service:
         self._looked = 0.0
         self._unsealed = 0
         self._looking = threading.Lock()
+        self.swept = -math.inf
+        self.recent_ids = RecentIdsOfStreams()
         self.held_watches: dict[str, HeldWatch] = {}
         self.worker_name = f"{os.uname().nodename}:{os.getpid()}"
 

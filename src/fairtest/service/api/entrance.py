@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import re
@@ -9,6 +10,8 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
+from fairtest.service.api.problems import WHY, answer_error
+from fairtest.service.errors import StoreUnavailable
 from fairtest.service.guard.limits import Buckets
 from fairtest.service.guard.secrets import id_of_key
 
@@ -34,6 +37,38 @@ QUIET = {"/healthz", "/readyz", "/metrics"}
 REFUSED_LINES = 5.0
 """Lines a second that are logged about requests of one address that were refused: nobody fills the disk with them."""
 
+WENT_AWAY = 499
+"""What is noted of a request whose client was gone before the answer; nobody is answered with it."""
+UNAVAILABLE = 503
+
+
+class _Answer:
+    """Passes the messages of a request on, and remembers what became of it.
+
+    Attributes
+    ----------
+    status
+        What was answered; None before that. A client that is gone is noted with a status of its own.
+    """
+
+    def __init__(self, scheme: str, receive: Receive, send: Send) -> None:
+        self._scheme, self._receive, self._send = scheme, receive, send
+        self.status: int | None = None
+
+    async def receive(self) -> Message:
+        """Return what the client sends next."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect" and self.status is None:
+            self.status = WENT_AWAY
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = self.status or message["status"]
+            _add_headers(message, self._scheme)
+        await self._send(message)
+
 
 class Entrance:
     """Counts and logs requests, and adds the headers that every answer has.
@@ -51,19 +86,17 @@ class Entrance:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 500
-
-        async def watch(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                _add_headers(message, scope["scheme"])
-            await send(message)
-
+        began, answer = time.perf_counter(), _Answer(scope["scheme"], receive, send)
         try:
-            await self._app(scope, receive, watch)
+            await self._app(scope, answer.receive, answer.send)
+        except asyncio.CancelledError:  # the process ends, and has waited for this request as long as it may
+            if answer.status is not None:
+                raise
+            error = StoreUnavailable("The service is stopping.")
+            scope[WHY] = error
+            await answer_error(error)(scope, answer.receive, answer.send)
         finally:
-            self._note(scope, status, time.perf_counter() - began)
+            self._note(scope, answer.status or 500, time.perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         if self._tracing is not None:
@@ -86,7 +119,13 @@ class Entrance:
             "trace": trace_of(headers.get(b"traceparent", b"")),
             "key": _key_of(headers.get(b"authorization", b"")),
         }
-        log.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=fields)
+        if status == WENT_AWAY:
+            log.info("the client went away", extra=fields)
+        elif status == UNAVAILABLE:  # expected: the client is told to come back
+            fields["error"] = type(scope[WHY]).__name__ if WHY in scope else None
+            log.warning("not now", extra=fields)
+        else:
+            log.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=fields)
 
     def _trace(self, tracing: Tracing, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "_OTHER"

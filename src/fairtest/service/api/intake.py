@@ -15,7 +15,7 @@ from anyio import CapacityLimiter, to_thread
 from fairtest.exceptions import FairTestError
 from fairtest.service.api.access import SenderCache
 from fairtest.service.api.models import moment
-from fairtest.service.api.problems import answer_error
+from fairtest.service.api.problems import WHY, answer_error
 from fairtest.service.errors import BatchRejected, Overloaded, StoreUnavailable, TooLarge, Unauthorized
 from fairtest.service.ingest.reading import LARGEST_BODY, Sent, check_key, read_batch
 from fairtest.service.store.log import StreamChanged
@@ -55,6 +55,7 @@ class Intake:
         try:
             receipt = await self._take(scope, receive)
         except FairTestError as error:
+            scope[WHY] = error
             await answer_error(error)(scope, receive, send)
             return
         except Disconnected:

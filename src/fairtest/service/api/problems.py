@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
 
 MEDIA_TYPE = "application/problem+json"
+WHY = "fairtest.error"
+"""Where the scope of a request has the error that it was answered with, for the log."""
 
 
 def problem(
@@ -75,8 +77,9 @@ def answer_error(error: FairTestError) -> JSONResponse:
     return problem(error.status, error.kind, error.title, str(error), headers=headers, **error.extra())
 
 
-async def _of_library(_: Request, error: Exception) -> JSONResponse:
+async def _of_library(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, FairTestError)
+    request.scope[WHY] = error
     return answer_error(error)
 
 

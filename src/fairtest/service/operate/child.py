@@ -54,7 +54,12 @@ def run_api(settings: Settings, listening: Listening, socket: int) -> None:
             timeout_graceful_shutdown=15,
             backlog=2048,
         )
-        uvicorn.Server(config).run()
+        server = uvicorn.Server(config)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # the server has a handler of its own while it runs, and sends itself the signal again when it has stopped:
+            # without this one the process would end there, and what is around it here would not be closed
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+        server.run()
 
 
 def run_worker(settings: Settings) -> None:

@@ -8,6 +8,8 @@ values.
 from __future__ import annotations
 
 import copy
+import datetime as dt
+import json
 import logging
 import sys
 import traceback
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import structlog
+
+from fairtest.service.operate.lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -58,9 +62,41 @@ def name_error(error: BaseException) -> tuple[str, str]:
     return type(error).__name__, " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
 
 
-def configure_logs(process: str, to: TextIO | None = None, level: int = logging.INFO) -> None:
-    """Let everything that this process logs come out as lines of JSON."""
-    handler = logging.StreamHandler(to or sys.stderr)
+class LinesHandler(logging.Handler):
+    """Hands lines to the thread that writes them: whoever logs never waits for whoever reads."""
+
+    def __init__(self, lines: Lines) -> None:
+        super().__init__()
+        self.lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Make the line here, where everything about it is known, and hand it over."""
+        try:
+            self.lines.write(self.format(record))
+        except Exception:
+            self.handleError(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - its name in logging
+        """Count a line that could not be made: the way in which logging says so would wait for whoever reads."""
+        self.lines.drop()
+
+    def flush(self) -> None:
+        """Wait a moment for what was handed over."""
+        self.lines.flush()
+
+
+def configure_logs(process: str, to: TextIO | None = None, level: int = logging.INFO) -> LinesHandler:
+    """Let everything that this process logs come out as lines of JSON, written by a thread of their own.
+
+    Python itself waits a moment for the last of them when the process ends.
+    """
+
+    def say_dropped(count: int) -> str:
+        now = dt.datetime.now(dt.UTC).isoformat().replace("+00:00", "Z")
+        fields = {"event": "log lines were dropped", "count": count, "level": "warning", "timestamp": now}
+        return json.dumps({**fields, "process": process})
+
+    handler = LinesHandler(Lines(to or sys.stderr, say_dropped))
     handler.setFormatter(
         AllowedFormatter(
             foreign_pre_chain=[
@@ -82,6 +118,12 @@ def configure_logs(process: str, to: TextIO | None = None, level: int = logging.
     root.setLevel(logging.WARNING)
     logging.getLogger("fairtest").setLevel(level)
     logging.captureWarnings(capture=True)
+    return handler
+
+
+def count_dropped_lines() -> int:
+    """Return how many lines of this process were dropped because nobody took them in time."""
+    return sum(each.lines.dropped for each in logging.getLogger().handlers if isinstance(each, LinesHandler))
 
 
 def keep_allowed(_: Any, __: str, fields: MutableMapping[str, Any]) -> dict[str, Any]:

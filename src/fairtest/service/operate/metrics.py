@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
+from prometheus_client.registry import Collector
 from sqlalchemy import JSON, Double, and_, cast, func, select, type_coerce
 
+from fairtest.service.operate.logs import count_dropped_lines
 from fairtest.service.store.tables import (
     batch,
     delivery,
@@ -62,6 +64,7 @@ class Meters:
             self.batches.labels(result)
         queue = Gauge(f"{PREFIX}writer_queue", "Batches that wait to be written", registry=self.registry)
         queue.set_function(lambda: service.writer.waiting if service.writer is not None else 0)
+        self.registry.register(_DroppedLines())
         self._store = StoreNumbers(service)
 
     def note_batch(self, status: int, seconds: float) -> None:
@@ -75,8 +78,19 @@ class Meters:
         return own + generate_latest(_Families(self._store.read(project)))
 
 
-RESULTS = {201: "stored", 200: "replayed", 422: "rejected", 401: "refused", 429: "limited", 503: "overloaded"}
-"""What the answers to a batch are called; others are refused, or failed."""
+RESULTS = {
+    201: "stored", 200: "replayed", 422: "rejected", 401: "refused", 429: "limited", 503: "overloaded", 499: "gone",
+}  # fmt: skip
+"""What the answers to a batch are called; others are refused, or failed. Of those that are gone, no body was read."""
+
+
+class _DroppedLines(Collector):
+    """How many lines of the log were dropped, as a counter."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the counter."""
+        words = "Lines of the log that were dropped because nobody read it"
+        yield CounterMetricFamily(f"{PREFIX}log_lines_dropped", words, value=count_dropped_lines())
 
 
 class _Families:

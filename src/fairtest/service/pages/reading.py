@@ -171,6 +171,13 @@ def list_runs(tenant: Tenant, monitor_id: str, before: float | None, limit: int)
         return connection.execute(query.order_by(run.c.created.desc(), run.c.id).limit(limit)).all()
 
 
+def sum_spent(tenant: Tenant, monitor_id: str) -> float:
+    """Return how much of its error rate the runs of a monitor have spent."""
+    own = (run.c.project == tenant.project) & (run.c.monitor == monitor_id) & (run.c.state == "done")
+    with tenant.reading() as connection:
+        return float(connection.scalar(select(func.coalesce(func.sum(run.c.level), 0.0)).where(own)) or 0.0)
+
+
 def find_run(tenant: Tenant, name: str) -> Row[Any]:
     """Return a run."""
     with tenant.reading() as connection:

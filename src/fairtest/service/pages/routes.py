@@ -13,7 +13,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 
 from fairtest.service.api.access import service_of
-from fairtest.service.errors import BadRequest, NotFound, Refused, ServiceError, TooLarge
+from fairtest.service.api.problems import WHY
+from fairtest.service.errors import BadRequest, NotFound, Refused, ServiceError, StoreUnavailable, TooLarge
 from fairtest.service.pages import sessions
 from fairtest.service.pages.sessions import Visitor
 from fairtest.service.pages.writing import fill_page
@@ -55,7 +56,10 @@ class PageRoute(APIRoute):
             except NotSignedIn:
                 response = RedirectResponse("/signin", 303)
             except ServiceError as error:
+                request.scope[WHY] = error
                 response = _error_page(error.status, error.title, str(error))
+                if isinstance(error, StoreUnavailable):
+                    response.headers["Retry-After"] = str(error.retry_after)
             except RequestValidationError:
                 response = _error_page(
                     422, BadRequest.title, "The address of the page has a value that it cannot have."

@@ -70,7 +70,6 @@ def show_monitor(desk: AtDesk, monitor: str, before: Annotated[float | None, Que
     """Show a monitor: what holds, arrivals, what is followed, runs, versions."""
     found = reading.find_monitor(desk.tenant, monitor)
     runs = reading.list_runs(desk.tenant, monitor, before, LINES + 1)
-    done = [each for each in reading.list_runs(desk.tenant, monitor, None, 10_000) if each.state == "done"]
     questions = reading.list_questions(desk.tenant, monitor)
     return desk.show(
         "monitor.html.jinja",
@@ -80,7 +79,7 @@ def show_monitor(desk: AtDesk, monitor: str, before: Annotated[float | None, Que
         older=runs[LINES - 1].created if len(runs) > LINES else None,
         questions=questions,
         events=outbox.list_events(desk.tenant, None, 8, about=monitor),
-        spent=sum(each.level or 0.0 for each in done),
+        spent=reading.sum_spent(desk.tenant, monitor),
         level=_level(questions),
     )
 

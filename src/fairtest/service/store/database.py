@@ -93,6 +93,9 @@ class Database:
         driver: Any = connection.connection.driver_connection
         if within is None or self.is_sqlite or driver is None:
             return nullcontext()
+        if driver.closed:  # lost while it waited in the pool: the driver would say so in an error of its own
+            connection.invalidate()
+            raise StoreUnavailable("The connection to the database was lost.")
         return self._silence.watching(driver.fileno(), within)
 
     def now(self, connection: Connection) -> float:

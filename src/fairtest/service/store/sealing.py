@@ -35,6 +35,8 @@ from fairtest.service.store.tables import batch, batch_body, segment, stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from fairtest.service.service import Service
@@ -119,7 +121,8 @@ def _commit_seal(service: Service, found: Stream, hi: int, made: Sequence[Segmen
         bodies = (batch_body.c.project == found.project) & (batch_body.c.stream == found.name)
         connection.execute(delete(batch_body).where(bodies, batch_body.c.seq > found.sealed, batch_body.c.seq <= hi))
         files = (segment.c.project == found.project) & (segment.c.stream == found.name) & (segment.c.kind == BODY)
-        connection.execute(update(segment).where(files, segment.c.hi <= hi).values(replaced=now))
+        read = files & (segment.c.hi <= hi) & segment.c.replaced.is_(None)
+        connection.execute(update(segment).where(read).values(replaced=now))
         pause("seal.inside")
     pause("seal.committed")
 
@@ -215,12 +218,16 @@ def _without_duplicates(service: Service, found: Stream, frame: pl.DataFrame) ->
         latest = service.database.now(connection) - DAY * service.settings.dedupe_days
         recent = (segment.c.project == found.project) & (segment.c.stream == found.name)
         recent &= segment.c.replaced.is_(None) & (segment.c.kind == "records") & (segment.c.created >= latest)
-        places = connection.scalars(select(segment.c.place).where(recent)).all()
-    for place in places:
+        rows = connection.execute(select(segment.c.place, segment.c.rows).where(recent).order_by(segment.c.lo))
+        segments = {row.place: row.rows for row in rows}
+
+    def read_hashes(place: str) -> NDArray[np.int64]:
         body = io.BytesIO(service.segments.read(place))
-        known = pl.read_parquet(body, columns=[ID_HASH])[ID_HASH]
-        hits = frame[ID_HASH].is_in(known.implode())
-        if hits.any():
-            again |= hits & frame[name].is_in(pl.read_parquet(body, columns=[name])[name].implode())
+        return pl.read_parquet(body, columns=[ID_HASH])[ID_HASH].to_numpy()
+
+    owner = (found.project, found.name)
+    for place in service.recent_ids.find(owner, segments, frame[ID_HASH].to_numpy(), read_hashes):
+        known = pl.read_parquet(io.BytesIO(service.segments.read(place)), columns=[name])[name]
+        again |= frame[name].is_in(known.implode())
     counted = frame.filter(again).group_by(SEQ).len()
     return frame.filter(again.not_()), dict(zip(counted[SEQ], counted["len"], strict=True))

@@ -16,7 +16,7 @@ from fairtest.service.store.database import insert_new
 from fairtest.service.store.findings import find_by_mark, find_or_add, fingerprint, turn_finding
 from fairtest.service.store.outbox import Happening, announce
 from fairtest.service.store.packing import pack_plain, unpack_plain
-from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_people
+from fairtest.service.store.watch_tables import block, hypothesis, watch, watch_past, watch_people
 from fairtest.service.work.leases import update_held
 from fairtest.workspace.codec import pack
 
@@ -53,6 +53,8 @@ class Step:
         What else happened that people may want to be told.
     words
         What the monitor calls things: what is told is told in these words.
+    past
+        What was summed up of days that are over; None where that is stored already.
     """
 
     phase: str
@@ -67,6 +69,7 @@ class Step:
     followed: Sequence[Followed] = ()
     said: Sequence[Happening] = ()
     words: OwnWords = field(default_factory=OwnWords)
+    past: Sequence[Mapping[str, Any]] | None = None
 
 
 class LeaseLost(Conflict):
@@ -94,6 +97,8 @@ def store_step(database: Database, lease: Lease, step: Step) -> None:
         own = update_held(lease).where(watch.c.step == lease.row["step"])
         if connection.execute(own.values(**values)).rowcount != 1:
             raise LeaseLost("The lease of this watch was lost.")
+        if step.past is not None:
+            _store_past(connection, lease, step.past)
         place = {"project": lease.project, "watch": lease.id, "step": number}
         if entries := step.journal.get("entries"):
             body = pack_plain(step.journal)
@@ -106,6 +111,13 @@ def store_step(database: Database, lease: Lease, step: Step) -> None:
         _tell(database, connection, lease, step, now)
         pause("watch.inside")
     pause("watch.committed")
+
+
+def _store_past(connection: Connection, lease: Lease, past: Sequence[Mapping[str, Any]]) -> None:
+    own = (watch_past.c.project == lease.project) & (watch_past.c.watch == lease.id)
+    body = pack_plain({"books": list(past)})
+    if connection.execute(update(watch_past).where(own).values(body=body)).rowcount == 0:
+        connection.execute(insert(watch_past).values(project=lease.project, watch=lease.id, body=body))
 
 
 def _store_followed(connection: Connection, lease: Lease, followed: Sequence[Followed], now: float) -> None:
@@ -187,6 +199,16 @@ def load_people(connection: Connection, project: str, watch_id: str, pairs: int)
     for row in connection.execute(select(watch_people.c.pair, watch_people.c.hashes).where(own)):
         known[row.pair].append(row.hashes)
     return [b"".join(each) for each in known]
+
+
+def load_past(connection: Connection, project: str, watch_id: str) -> list[dict[str, Any]] | None:
+    """Return what a watch has summed up of days that are over; None where that is not stored apart from it."""
+    own = (watch_past.c.project == project) & (watch_past.c.watch == watch_id)
+    body = connection.scalar(select(watch_past.c.body).where(own))
+    if body is None:
+        return None
+    books: list[dict[str, Any]] = unpack_plain(body)["books"]
+    return books
 
 
 def load_journal(connection: Connection, project: str, watch_id: str) -> Iterator[dict[str, Any]]:

@@ -42,6 +42,18 @@ watch = Table(
 )
 """The watch of one question. It is due again and again; ``phase`` says how far it is."""
 
+watch_past = Table(
+    "watch_past",
+    metadata,
+    name_column("project"),
+    name_column("watch", 40),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("project", "watch"),
+    belongs("project", "watch", to="watch.project,id"),
+)
+"""The sums of days that are over, packed: they grow with the age of a watch and change once a day, the rest of it with
+each step. Before there was this table, they were in the body of the watch."""
+
 hypothesis = Table(
     "hypothesis",
     metadata,

@@ -7,6 +7,7 @@ the queue is refused, never dropped.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from concurrent.futures import Future
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     Promise = Future[Receipt] | asyncio.Future[Receipt]
 
+log = logging.getLogger("fairtest.writer")
 GROUP, GROUP_BYTES = 32, 8 << 20
 """How many batches, and how many bytes, are stored in one transaction at most."""
 WAITING, WAITING_BYTES = 512, 64 << 20
@@ -88,6 +90,7 @@ class Writer:
             except ServiceError as error:
                 answers = [error] * len(group)
             except Exception as error:  # the thread must live: whoever waits is told, the next group is tried
+                log.exception("a group of batches was not stored", extra={"count": len(group)})
                 failed = StoreUnavailable(f"The batch could not be stored: {type(error).__name__}.")
                 failed.__cause__ = error
                 answers = [failed] * len(group)

@@ -5,6 +5,7 @@ They are leased: any worker may do them.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 SEAL_AFTER = 900.0
 """Seconds that a batch waits at most to be sealed."""
+SWEEP_EVERY = 3600.0
+"""Seconds between two looks for files that nobody names; such a file stays for an hour anyway."""
 SEAL, ERASE, EXPIRE = "seal", "erase", "expire"
 
 
@@ -94,7 +97,9 @@ def _do(service: Service, lease: Lease) -> bool:
     project, name = lease.project, lease.row["stream"]
     if lease.row["kind"] == SEAL:
         seal_stream(service, project, name)
-        sweep_orphans(service)
+        if time.monotonic() - service.swept > SWEEP_EVERY:  # it looks at all files there are
+            sweep_orphans(service)
+            service.swept = time.monotonic()
         return True
     if lease.row["kind"] == EXPIRE:
         expire_stream(service, project, name)  # the files go by the job that removes what was replaced

@@ -36,6 +36,7 @@ from fairtest.service.store.watch_steps import (
     LeaseLost,
     Step,
     add_watches,
+    load_past,
     load_people,
     names_of_followed,
     store_step,
@@ -75,12 +76,16 @@ MOST_HELD = 50
 
 @dataclass
 class HeldWatch:
-    """A watch that a worker keeps in memory, after the step with some number."""
+    """A watch that a worker keeps in memory, after the step with some number.
+
+    ``past_stored`` says which of the changes of its past are stored; −1 where that is not stored apart from it.
+    """
 
     step: int
     watch: Watch
     journal: list[Entry] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    past_stored: int = -1
 
 
 def plan_watches(service: Service) -> int:
@@ -132,6 +137,7 @@ def do_watch(service: Service) -> bool:
         store_step(service.database, lease, take_step(service, lease))
         if (held := service.held_watches.get(lease.id)) is not None:
             held.step += 1
+            held.past_stored = held.watch.past_changes
     except LeaseLost:
         service.held_watches.pop(lease.id, None)
     except StoreUnavailable:  # its lease runs out, and then it is done again
@@ -186,7 +192,7 @@ def _learn(service: Service, lease: Lease, asked: Monitor, found: Stream, now: f
     with service.database.reading() as connection:
         position, records = _piece_end(connection, found, until, 0)
     view = {"warnings": held.warnings, **_outlook_of(held.watch), "learned_from": frame.height}
-    state = {"watch": held.watch.state(people=False), "warnings": held.warnings}
+    state = {"watch": held.watch.state(people=False, past=False), "warnings": held.warnings}
     return Step(
         WATCHING, position, records, now, view, state, entries_to_plain(_taken(held)), held.watch.take_new_people()
     )
@@ -236,7 +242,8 @@ def _bet(service: Service, lease: Lease, asked: Monitor, found: Stream, now: flo
     view = {"warnings": held.warnings, **(held.watch.view() if held.watch.has_begun else _outlook_of(held.watch))}
     return Step(
         phase=WATCHING, position=position, records=records, due=_next_look(now) if caught_up else now, view=view,
-        state={"watch": held.watch.state(people=False), "warnings": held.warnings},
+        state={"watch": held.watch.state(people=False, past=False), "warnings": held.warnings},
+        past=held.watch.past() if held.watch.past_changes != held.past_stored else None,
         journal=entries_to_plain(_taken(held)), people=held.watch.take_new_people(), events=events,
         followed=held.watch.followed(drawn, contexts) if held.watch.has_begun else (),
         said=_silence(service, found, now) if caught_up else (), words=OwnWords.of(asked.question),
@@ -252,13 +259,15 @@ def _resume(service: Service, lease: Lease, asked: Monitor, found: Stream, now: 
     with service.database.reading() as connection:
         pairs = len(stored["watch"]["learned"]["pairs"])
         people = load_people(connection, lease.project, lease.id, pairs)
+        past = load_past(connection, lease.project, lease.id)
         since = now - REMEMBERED * DAY
         own = (batch.c.project == lease.project) & (batch.c.stream == asked.stream) & (batch.c.received < since)
         first = connection.scalar(select(func.max(batch.c.seq)).where(own)) or 0
     recent = arrivals_between(service, asked, (first, lease.row["position"])).filter(pl.col(ARRIVED_AT) >= since)
     memory = watched_frame(with_time(recent), found.declaration, asked.question) if recent.height else None
     made = HeldWatch(lease.row["step"], None, warnings=stored["warnings"])  # type: ignore[arg-type]
-    made.watch = Watch.restore(stored["watch"], history=memory, journal=made.journal.append, people=people)
+    made.watch = Watch.restore(stored["watch"], history=memory, journal=made.journal.append, people=people, past=past)
+    made.past_stored = -1 if past is None else made.watch.past_changes
     _keep(service, lease, made)
     return made
 
