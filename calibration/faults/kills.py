@@ -24,10 +24,14 @@ from calibration.faults.serving import (
     expire_leases,
     finish_runs,
     prepare,
+    wait_for_runs,
     wait_until_ready,
 )
 from fairtest.service.service import Service
 from fairtest.service.settings import Settings
+
+CALM = 10
+"""After so many kills runs may come to their end, while clients go on sending: later sets must be of other people."""
 
 
 def kill_under_load(settings: Settings, kills: int, seed: int, *, longest: float = 3.0) -> tuple[list[str], Clients]:
@@ -39,6 +43,8 @@ def kill_under_load(settings: Settings, kills: int, seed: int, *, longest: float
         clients = Clients(processes.port, key, f"s{seed}")
         try:
             for number in range(kills):
+                if number % CALM == CALM - 1:  # without a pause, no worker lives long enough to end a run
+                    wait_for_runs(settings)
                 if number % 5 == 0:
                     ask_for_run(settings, f"{seed}-{number}")
                 time.sleep(rng.uniform(0.05, longest))

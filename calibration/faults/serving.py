@@ -237,6 +237,13 @@ def count_runs(settings: Settings) -> dict[str, int]:
         return dict(sorted(Counter(connection.scalars(select(run.c.state))).items()))
 
 
+def wait_for_runs(settings: Settings, within: float = 60.0) -> None:
+    """Wait until a worker has ended what was due, but not for ever."""
+    end = time.monotonic() + within
+    while time.monotonic() < end and {"due", "running"} & count_runs(settings).keys():
+        time.sleep(1.0)
+
+
 def ask_for_run(settings: Settings, key: str) -> None:
     """Make a run of the monitor due."""
     with Service(settings) as service:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select, update
 
+from fairtest.service import pausing
 from fairtest.service.ingest.columns import read_declaration
 from fairtest.service.ingest.reading import Sent, read_batch
 from fairtest.service.operate.verify import verify
@@ -168,6 +170,27 @@ def test_streams_that_are_sealed_seldom_are_forgotten_first() -> None:
     assert reads == ["1", "2", "3", "1"]
 
 
+def test_whoever_stood_still_names_no_file_that_was_swept_away(
+    service: Service, tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sealer stops for more than an hour between writing and naming; another one sweeps its file away."""
+    send(service, tenant, "a", people(1, 2))
+    stops: list[str] = []
+    now = service.database.now
+
+    def stand_still(point: str) -> None:
+        if point == "seal.written" and not stops:
+            stops.append(point)
+            monkeypatch.setattr(service.database, "now", lambda connection: now(connection) + 4000)
+            assert len(sweep_orphans(service, older_than=-5)) == 1
+
+    monkeypatch.setattr(pausing, "hook", stand_still)
+    assert seal_stream(service, "acme", stream) == 1
+    assert stops
+    assert read(service) == ["r-1", "r-2"]
+    assert verify(service) == []
+
+
 def test_a_column_that_came_later(service: Service, tenant: Tenant, stream: str) -> None:
     from fairtest.service.store.streams import change_stream
 
@@ -278,7 +301,7 @@ class TestVerify:
 
         again = pl.read_parquet(io.BytesIO(service.segments.read(each.place)))
         made = sealing.write_segment(service, found, "records", (1, 2), again)
-        sealing._commit_seal(service, found, 2, [made], {})
+        sealing._commit_seal(service, found, 2, [made], {}, time.time())
         assert any("there twice" in what for what in verify(service))
 
     def test_the_audit_trail(self, service: Service) -> None:

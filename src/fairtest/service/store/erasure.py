@@ -23,7 +23,7 @@ from fairtest.service.pausing import pause
 from fairtest.service.store import trail
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.rows import hidden_rows, load_tombstones
-from fairtest.service.store.sealing import live_segments, seal_stream, write_segment
+from fairtest.service.store.sealing import SWEPT_AFTER, is_too_late, live_segments, seal_stream, write_segment
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import monitor, run, segment, stream, tombstone
 
@@ -163,10 +163,14 @@ def _rewrite(service: Service, found: Stream, kind: str, stones: list[Tombstone]
 
 def _swap(service: Service, found: Stream, old: Segment, frame: pl.DataFrame) -> None:
     """Put a new segment in the place of an old one, in one transaction."""
+    with service.database.reading() as connection:
+        began = service.database.now(connection)
     new = write_segment(service, found, old.kind, (old.lo, old.hi), frame)
     pause("swap.written")
     this = (segment.c.project == old.project) & (segment.c.id == old.id) & segment.c.replaced.is_(None)
     with service.database.writing() as connection:
+        if is_too_late(service, connection, began):
+            raise StoreUnavailable("Writing a segment again took too long; it is tried again.")
         now = service.database.now(connection)
         if connection.execute(update(segment).where(this).values(replaced=now)).rowcount == 1:
             connection.execute(insert(segment).values(**vars(new), created=now))
@@ -195,7 +199,7 @@ def remove_replaced(service: Service, project: str, name: str) -> bool:
     return True
 
 
-def sweep_orphans(service: Service, older_than: float = 3600.0) -> list[str]:
+def sweep_orphans(service: Service, older_than: float = SWEPT_AFTER) -> list[str]:
     """Remove files that no manifest names: what a crash left between writing a file and naming it."""
     old = list(service.segments.places(older_than))
     with service.database.reading() as connection:

@@ -48,6 +48,10 @@ MOST_ROWS, MOST_BYTES = 250_000, 64 << 20
 LARGE = 20_000
 """A batch of so many records is written beside the segments, not into the database."""
 DAY = 86400.0
+SWEPT_AFTER = 3600.0
+"""Seconds after which a file that no manifest names is taken for what a crash left, and removed."""
+NAMED_WITHIN = SWEPT_AFTER / 2
+"""Seconds within which a file must be named after it was begun: later, it may have been swept away."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,7 @@ def _seal_next(service: Service, found: Stream, goal: int) -> None:
     duplicates: dict[int, int] = {}
     with service.database.reading() as connection:
         tombstones = load_tombstones(connection, found.project, found.name)
+        began = service.database.now(connection)
     for kind, frames in parts.items():
         frame = pl.concat(frames, how="diagonal")
         frame = frame.with_columns(hash_column(frame[found.declaration.record_id], hasher).alias(ID_HASH))
@@ -99,12 +104,21 @@ def _seal_next(service: Service, found: Stream, goal: int) -> None:
         frame = frame.filter(hidden.not_())
         made.append(write_segment(service, found, kind, (found.sealed, hi), frame))
     pause("seal.written")
-    _commit_seal(service, found, hi, made, duplicates)
+    _commit_seal(service, found, hi, made, duplicates, began)
 
 
-def _commit_seal(service: Service, found: Stream, hi: int, made: Sequence[Segment], duplicates: dict[int, int]) -> None:
+def is_too_late(service: Service, connection: Connection, began: float) -> bool:
+    """Return whether a file that was begun at some time may be gone: whoever wrote it stood still for long."""
+    return abs(service.database.now(connection) - began) > NAMED_WITHIN
+
+
+def _commit_seal(
+    service: Service, found: Stream, hi: int, made: Sequence[Segment], duplicates: dict[int, int], began: float
+) -> None:
     owner = (stream.c.project == found.project) & (stream.c.name == found.name)
     with service.database.writing() as connection:
+        if is_too_late(service, connection, began):  # once more, with a new file
+            return
         moved = connection.execute(
             update(stream).where(owner, stream.c.sealed == found.sealed).values(sealed=hi)
         ).rowcount
