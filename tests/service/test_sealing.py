@@ -13,15 +13,16 @@ import pytest
 from sqlalchemy import select, update
 
 from fairtest.service import pausing
+from fairtest.service.errors import StoreUnavailable
 from fairtest.service.ingest.columns import read_declaration
 from fairtest.service.ingest.reading import Sent, read_batch
 from fairtest.service.operate.verify import verify
 from fairtest.service.service import Service
 from fairtest.service.store import sealing, tables
 from fairtest.service.store.erasure import ask_to_erase, erase_stream, find_deletion, record_exists, sweep_orphans
-from fairtest.service.store.log import append_group
+from fairtest.service.store.log import Receipt, append_group
 from fairtest.service.store.recent import RecentIdsOfStreams
-from fairtest.service.store.sealing import live_segments, seal_stream
+from fairtest.service.store.sealing import live_segments, seal_stream, stage_body
 from fairtest.service.store.streams import create_stream, find_stream
 from fairtest.service.store.windows import read_window
 from fairtest.service.work.jobs import do_job, plan_jobs, streams_to_seal
@@ -189,6 +190,24 @@ def test_whoever_stood_still_names_no_file_that_was_swept_away(
     assert stops
     assert read(service) == ["r-1", "r-2"]
     assert verify(service) == []
+
+
+def test_a_large_batch_that_waited_for_long_is_sent_again(
+    service: Service, tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its body lasts beside the segments before it is named, and may have been swept away since."""
+    monkeypatch.setattr(sealing, "LARGE", 1)
+    found = find_stream(tenant, "loans")
+    sent = Sent("records", "a", "application/json", "", json.dumps({"records": people(1, 2)}).encode())
+    staged = stage_body(service, read_batch(sent, found, None))
+    if staged.place is None:
+        pytest.skip("Bodies are in the database, like segments.")
+    (late,) = append_group(service.database, [replace(staged, staged=(staged.staged or 0) - 4000)])
+    assert isinstance(late, StoreUnavailable)
+    (receipt,) = append_group(service.database, [staged])
+    assert isinstance(receipt, Receipt)
+    assert seal_stream(service, "acme", stream) == 1
+    assert read(service) == ["r-1", "r-2"]
 
 
 def test_a_column_that_came_later(service: Service, tenant: Tenant, stream: str) -> None:

@@ -22,8 +22,9 @@ from fairtest.service.errors import NotFound, StoreUnavailable
 from fairtest.service.pausing import pause
 from fairtest.service.store import trail
 from fairtest.service.store.identifiers import make_id
+from fairtest.service.store.naming import SWEPT_AFTER, is_too_late
 from fairtest.service.store.rows import hidden_rows, load_tombstones
-from fairtest.service.store.sealing import SWEPT_AFTER, is_too_late, live_segments, seal_stream, write_segment
+from fairtest.service.store.sealing import live_segments, seal_stream, write_segment
 from fairtest.service.store.streams import load_stream
 from fairtest.service.store.tables import monitor, run, segment, stream, tombstone
 
@@ -169,7 +170,7 @@ def _swap(service: Service, found: Stream, old: Segment, frame: pl.DataFrame) ->
     pause("swap.written")
     this = (segment.c.project == old.project) & (segment.c.id == old.id) & segment.c.replaced.is_(None)
     with service.database.writing() as connection:
-        if is_too_late(service, connection, began):
+        if is_too_late(service.database.now(connection), began):
             raise StoreUnavailable("Writing a segment again took too long; it is tried again.")
         now = service.database.now(connection)
         if connection.execute(update(segment).where(this).values(replaced=now)).rowcount == 1:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select, update
 
-from fairtest.service.errors import KeyReused, NotFound, ServiceError, Unauthorized
+from fairtest.service.errors import KeyReused, NotFound, ServiceError, StoreUnavailable, Unauthorized
 from fairtest.service.pausing import pause
 from fairtest.service.store.identifiers import make_id
+from fairtest.service.store.naming import is_too_late
 from fairtest.service.store.projects import valid_keys
 from fairtest.service.store.tables import batch, batch_body, segment, stream
 
@@ -44,6 +45,8 @@ class Append:
         The id of the key that sent it; None for a command on the machine itself.
     place
         Where the body lasts already, if that is not to be the database: then only a row that names it is stored.
+    staged
+        When it was put there.
     """
 
     project: str
@@ -57,6 +60,11 @@ class Append:
     checked_against: int
     writer_key: str | None = None
     place: str | None = None
+    staged: float | None = None
+
+    def may_be_gone(self, now: float) -> bool:
+        """Return whether the body may have been swept away."""
+        return self.staged is not None and is_too_late(now, self.staged)
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,9 @@ def append_group(database: Database, group: Sequence[Append]) -> list[Receipt | 
         for owner, places in sorted(by_stream.items()):  # one order for all writers: no deadlocks
             allowed = [p for p in places if group[p].writer_key is None or group[p].writer_key in valid]
             answers |= {p: Unauthorized("The key was revoked or has expired.") for p in set(places).difference(allowed)}
-            answers |= _append_to_stream(connection, owner, {p: group[p] for p in allowed}, now)
+            lasting = {p: group[p] for p in allowed if not group[p].may_be_gone(now)}
+            answers |= {p: StoreUnavailable("Storing the batch took too long.") for p in set(allowed) - set(lasting)}
+            answers |= _append_to_stream(connection, owner, lasting, now)
         pause("append.inside")
     pause("append.committed")
     return [answers[place] for place in range(len(group))]

@@ -19,6 +19,7 @@ from fairtest.service.ingest.received import read_stored
 from fairtest.service.pausing import pause
 from fairtest.service.store.identifiers import make_id
 from fairtest.service.store.log import BODY
+from fairtest.service.store.naming import is_too_late
 from fairtest.service.store.rows import (
     ID_HASH,
     PERSON_HASH,
@@ -48,10 +49,6 @@ MOST_ROWS, MOST_BYTES = 250_000, 64 << 20
 LARGE = 20_000
 """A batch of so many records is written beside the segments, not into the database."""
 DAY = 86400.0
-SWEPT_AFTER = 3600.0
-"""Seconds after which a file that no manifest names is taken for what a crash left, and removed."""
-NAMED_WITHIN = SWEPT_AFTER / 2
-"""Seconds within which a file must be named after it was begun: later, it may have been swept away."""
 
 
 @dataclass(frozen=True)
@@ -107,17 +104,12 @@ def _seal_next(service: Service, found: Stream, goal: int) -> None:
     _commit_seal(service, found, hi, made, duplicates, began)
 
 
-def is_too_late(service: Service, connection: Connection, began: float) -> bool:
-    """Return whether a file that was begun at some time may be gone: whoever wrote it stood still for long."""
-    return abs(service.database.now(connection) - began) > NAMED_WITHIN
-
-
 def _commit_seal(
     service: Service, found: Stream, hi: int, made: Sequence[Segment], duplicates: dict[int, int], began: float
 ) -> None:
     owner = (stream.c.project == found.project) & (stream.c.name == found.name)
     with service.database.writing() as connection:
-        if is_too_late(service, connection, began):  # once more, with a new file
+        if is_too_late(service.database.now(connection), began):  # once more, with a new file
             return
         moved = connection.execute(
             update(stream).where(owner, stream.c.sealed == found.sealed).values(sealed=hi)
@@ -163,9 +155,11 @@ def stage_body(service: Service, append: Append) -> Append:
     if append.rows < LARGE or service.segments.in_database:
         return append
     place = f"{append.project}/{append.stream}/{BODY}-{secrets.token_hex(16)}.arrow"
+    with service.database.reading() as connection:
+        began = service.database.now(connection)
     service.segments.write(place, append.body)
     pause("append.staged")
-    return replace(append, place=place)
+    return replace(append, place=place, staged=began)
 
 
 def live_segments(connection: Connection, project: str, name: str, kind: str | None = None) -> list[Segment]:
