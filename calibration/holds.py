@@ -47,6 +47,7 @@ ROWS = {
     "8": "many small groups of unequal spread",
     "9": "several groups of equal means and unequal spread, skewed numbers",
     "10": "a number whose spread grows with the protected one",
+    "11": "a few people of unequal spread, hardly two of them in a stratum",
 }
 PAPER = (("preset", "paper"),)
 WHOLE = (("split", False),)
@@ -132,6 +133,11 @@ CELLS: tuple[Cell, ...] = (
     Cell("10", Unrelated(2_000, (), output="log-normal 1", fan="log-normal 1"), "4 of 24"),
     Cell("10", Unrelated(10_000, (), output="log-normal 1", fan="exponential")),
     Cell("10", Unrelated(2_000, (), output="exponential", fan="exponential", strata=20)),
+    Cell("11", Unrelated(7_000, (0.997, 0.003), WHOLE, 3, "normal", (1.0, 9.0), strata=150), "95 of 200"),
+    Cell("11", Unrelated(7_000, (0.997, 0.003), (), 3, "normal", (1.0, 9.0), strata=150), "78 of 200"),
+    Cell("11", Unrelated(7_000, (0.99, 0.01), WHOLE, 3, "normal", (1.0, 9.0), strata=150), "11 of 40"),
+    Cell("11", Unrelated(7_000, (0.997, 0.003), WHOLE, 3, "log-normal 1", (1.0, 3.0), strata=150), "5 of 40"),
+    Cell("11", Unrelated(300, (0.97, 0.03), WHOLE, 3, "normal", (1.0, 9.0), strata=30), "9 of 40"),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 12, output="amounts 0.02"), "26 of 240"),
     Cell("6", Unrelated(1_000, RARE, WHOLE, 30, output="amounts 0.02")),
     Cell("6", Unrelated(2_000, (0.99, 0.01), WHOLE, 30, output="poisson 0.01")),

@@ -33,7 +33,7 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, its loop runs in this thread, and others cannot
 def browser():
     path = chromium()
     from playwright.sync_api import sync_playwright

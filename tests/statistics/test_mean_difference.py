@@ -209,3 +209,34 @@ def test_a_small_context_is_told_what_the_largest_has_seen():
     assert mean_difference_p(groups, told)[1] > 1e-3
     same_size = two_groups(harmless, everybody[:1] + everybody[:1], harmless)
     assert shape_of_largest(same_size.take(np.array([0, 2]))).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("people", "more"), [(20, 0), (20, 1), (6, 0)])
+def test_single_people_in_strata_have_a_spread_of_their_own(people, more):
+    """A group of one person a stratum (and ``more`` strata with two) spreads nine times as far as the reference."""
+    rng = np.random.default_rng([people, more])
+    low = 0
+    for _ in range(300):
+        pairs = [
+            (9 * rng.normal(size=1 + (e < more)), rng.normal(size=int(rng.integers(20, 80)))) for e in range(people)
+        ]
+        low += mean_difference_p(strata(pairs))[0] < 0.01
+    assert low <= 9
+
+
+def test_a_pair_in_each_stratum_is_known_by_how_far_differences_are_apart():
+    """With one person of each group in nearly all strata, it is nearly the paired t-test."""
+    rng = np.random.default_rng(5)
+    s, o = rng.normal(1.0, 1.0, 40), rng.normal(0.0, 3.0, 40)
+    pairs = [([a], [b]) for a, b in zip(s, o, strict=True)] + [([0.6, 1.4], [-0.1, 0.1])]
+    found = mean_difference_p(strata(pairs))[0]
+    assert found == pytest.approx(stats.ttest_rel(s, o).pvalue, rel=0.5)
+
+
+def test_single_people_of_the_same_spread_are_still_told_apart():
+    rng = np.random.default_rng(6)
+    found = 0
+    for _ in range(100):
+        pairs = [(1.2 + rng.normal(size=1), rng.normal(size=40)) for _ in range(20)]
+        found += mean_difference_p(strata(pairs))[0] < 0.01
+    assert found >= 90

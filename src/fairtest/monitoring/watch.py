@@ -12,6 +12,7 @@ from fairtest.data.reading.stream import read_times
 from fairtest.exceptions import InputError, UsageError, the
 from fairtest.investigations.roles import names_of
 from fairtest.model.context import Context
+from fairtest.monitoring import state as plain
 from fairtest.monitoring.capital import check_mode
 from fairtest.monitoring.checks import check_columns, check_errors, check_person, check_share, check_slots
 from fairtest.monitoring.intake import UNKNOWN_DAY, Intake
@@ -23,16 +24,6 @@ from fairtest.monitoring.people import People
 from fairtest.monitoring.search import Memory, search_table, search_windows
 from fairtest.monitoring.slots import day_of
 from fairtest.monitoring.standing import Standing, standings_of
-from fairtest.monitoring.state import (
-    VERSION,
-    check_version,
-    join_past,
-    learned_from_plain,
-    learned_to_plain,
-    life_from_plain,
-    life_to_plain,
-    past_to_plain,
-)
 from fairtest.monitoring.view import follow_over_time, timeline_of, trail_of, view_of
 from fairtest.monitoring.words import explain_method
 
@@ -254,8 +245,7 @@ class Watch:
         pair, cell
             Which pair and which comparison, where there are several: see :attr:`comparisons`.
         """
-        trail = trail_of(self._life, context, pair, cell)
-        life = self._life
+        life, trail = self._life, trail_of(self._life, context, pair, cell)
         if days is None:
             return trail.running(life.day, self._terms.alpha)
         return trail.window(life.day - days + 1, life.day, life.start, self._terms.alpha)
@@ -290,17 +280,15 @@ class Watch:
             The records of a day, the share of the compared group among them, and the rate of the output. Default: as
             in the records so far.
         """
-        life = self._life
         assert self._rates is not None
-        return outlook_of(life, self._rates, gap, share, records_a_day=records_a_day, group=group, rate=rate)
+        return outlook_of(self._life, self._rates, gap, share, records_a_day=records_a_day, group=group, rate=rate)
 
     def explain(self) -> str:
         """Return how the monitor decides, in plain words."""
         pairs = self._learned.pairs
         protected = list(dict.fromkeys(pair.protected.name for pair in pairs))
         output = list(dict.fromkeys(pair.output.name for pair in pairs))
-        hypotheses = sum(len(book) for book in self._life.books)
-        return explain_method(protected, output, self._terms.alpha, self._terms.mode, hypotheses)
+        return explain_method(protected, output, self._terms.alpha, self._terms.mode, sum(map(len, self._life.books)))
 
     # What lasts
 
@@ -323,18 +311,12 @@ class Watch:
         return follow_over_time(self._life, names, contexts)
 
     def take_new_people(self) -> list[bytes]:
-        """Return, for each pair, the hashes of people whose record was used since this was last called.
-
-        For whoever stores them apart from the state, to which they are added here and there only.
-        """
+        """Return each pair's new hashes of people since the last call, for whoever stores them apart from the state."""
         return [people.take_newest() for people in self._known.people]
 
     def past(self) -> list[dict[str, Any]]:
-        """Return what has been summed up of days that are over, as plain data for JSON.
-
-        For whoever stores it apart from the state: it grows with the days, and changes when a day ends.
-        """
-        return past_to_plain(self._life)
+        """Return sums of days that are over, for whoever stores them apart from the state: a day's end changes them."""
+        return plain.past_to_plain(self._life)
 
     @property
     def past_changes(self) -> int:
@@ -357,9 +339,9 @@ class Watch:
         intake, life = self._known, self._life
         assert self._rates is not None
         return {
-            "version": VERSION,
-            "learned": learned_to_plain(intake.learned),
-            "life": life_to_plain(life, past=past),
+            "version": plain.VERSION,
+            "learned": plain.learned_to_plain(intake.learned),
+            "life": plain.life_to_plain(life, past=past),
             "person": intake.person,
             "time": intake.time,
             "people": [each.to_plain() for each in intake.people] if people else [],
@@ -390,9 +372,9 @@ class Watch:
         past
             What :meth:`past` returned, where it is not in the state.
         """
-        check_version(state)
+        plain.check_version(state)
         watch = cls.__new__(cls)
-        learned = learned_from_plain(state["learned"])
+        learned = plain.learned_from_plain(state["learned"])
         stored = [People.from_plain(each) for each in state["people"]]
         known = stored if people is None else [People.from_bytes(each) for each in people]
         watch._intake = Intake(learned, state["person"], state["time"], known, state["clock"])
@@ -400,8 +382,8 @@ class Watch:
         watch._rates, watch._journal, watch._follow = Rates(**state["rates"]), journal, []
         watch._roles = watch._earlier = watch._separator = None
         watch._labels = LabelColumns(**state["labels"]) if state.get("labels") else None
-        life = state["life"] if past is None else join_past(state["life"], past)
-        watch._living = life_from_plain(life, learned)
+        life = state["life"] if past is None else plain.join_past(state["life"], past)
+        watch._living = plain.life_from_plain(life, learned)
         watch._terms = watch._living.terms
         watch._equip()
         if history is not None:

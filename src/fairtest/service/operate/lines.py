@@ -76,14 +76,14 @@ class Lines:
                     self._ready.wait()
                 self._writing = True
                 line = self._waiting.popleft()
-            if not self._put(line):
+            if not self._try_to_write(line):
                 self.drop()
                 continue
             missing = self.dropped - self._said
-            if missing and not self._waiting and self._put(self._say_dropped(missing)):
+            if missing and not self._waiting and self._try_to_write(self._say_dropped(missing)):
                 self._said += missing
 
-    def _put(self, line: str) -> bool:
+    def _try_to_write(self, line: str) -> bool:
         """Write a line; False if there is nobody who could ever take it."""
         try:
             _write(self._to, f"{line}\n")

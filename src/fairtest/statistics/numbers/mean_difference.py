@@ -20,8 +20,9 @@ three:
 
 No p-value is smaller than the share of one assignment of people to groups among all, and where everybody of a group
 has the same number, none smaller than the chance that the shape of the other group gives that. A group of one person
-shows nothing: how far the numbers of such people spread, nobody knows. The interval holds all
-differences that the test does not reject.
+shows nothing: how far the numbers of such people spread, nobody knows. Where a group has one person in a stratum, its
+spread is known from other strata: from where it has more, and from how far its single people are from each other. The
+interval holds all differences that the test does not reject.
 
 Two means cannot be compared without assumptions, however many people there are (Bahadur and Savage 1956): here that
 groups have about the same shape, or that the sample has seen it.
@@ -239,16 +240,38 @@ class _Fit:
     def _variances(self) -> tuple[FloatArray, FloatArray]:
         """The variance of each stratum's group, and the degrees of freedom it is known with.
 
-        A single person has none: there it is that of the group in all strata, or else of everybody.
+        A single person has none: there it is that of the group in all strata, also from how far its single people are
+        from each other, or else of everybody.
         """
         spare = np.maximum(self.n - 1, 0.0)
+        variance = self.s2 / np.maximum(spare, 1)
+        alone = spare == 0
+        between, strata = self._squares_of_single_people(variance)
         of_group, df = self.s2.sum(axis=1), spare.sum(axis=1)
         everybody, all_df = (v.sum(axis=1, keepdims=True) for v in (of_group, df))
-        pooled = np.where(df > 0, of_group / np.maximum(df, 1), everybody / np.maximum(all_df, 1))
-        pooled_df = np.where(df > 0, df, all_df)
-        alone = spare == 0
-        variance = np.where(alone, pooled[:, None], self.s2 / np.maximum(spare, 1))
-        return variance, np.where(alone, pooled_df[:, None], spare)
+        own_df = df + np.maximum(strata - 1, 0.0)
+        pooled = np.where(own_df > 0, (of_group + between) / np.maximum(own_df, 1), everybody / np.maximum(all_df, 1))
+        pooled_df = np.where(own_df > 0, own_df, all_df)
+        return np.where(alone, pooled[:, None], variance), np.where(alone, pooled_df[:, None], spare)
+
+    @cached_property
+    def _single(self) -> BoolArray:
+        """Where a group has one person only."""
+        return np.asarray((self.n > 0) & (self.n <= 1))
+
+    def _squares_of_single_people(self, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how far differences are from each other where a group has one person, and in how many strata.
+
+        The sum of squares ``[context, group]`` is less by what the other group's mean adds; where that is one person,
+        too, each has half of it. Differences that are not the same in all strata make it larger.
+        """
+        single, strata = self._single, self._single.sum(axis=1).astype(float)
+        mean = (self.gaps[..., None] * single).sum(axis=1) / np.maximum(strata, 1)
+        away = (self.gaps[..., None] - mean[:, None]) ** 2
+        both = single.all(axis=-1, keepdims=True)
+        others = (variance / np.maximum(self.n, 1.0))[..., ::-1]
+        squares = (np.where(both, away / 2, away - others) * single).sum(axis=1)
+        return np.maximum(squares, 0.0) * (strata > 1), strata
 
     @cached_property
     def _parts(self) -> FloatArray:
@@ -261,7 +284,11 @@ class _Fit:
         """The standard error of the difference and its degrees of freedom."""
         total = self._parts.sum(axis=(1, 2))
         _, df = self._variances
-        rest = (self._parts**2 / np.maximum(df, 1.0)).sum(axis=(1, 2))
+        # the single people of a group have one variance, which is too small for all of them or for none
+        of_single = np.where(self._single, self._parts, 0.0).sum(axis=1) ** 2
+        df_of_single = df.max(axis=1, initial=1.0, where=self._single)
+        others = np.where(self._single, 0.0, self._parts**2 / np.maximum(df, 1.0))
+        rest = others.sum(axis=(1, 2)) + (of_single / df_of_single).sum(axis=1)
         known = total > 0
         return np.sqrt(total), np.where(known, total**2 / np.where(known & (rest > 0), rest, 1.0), 1.0)
 
