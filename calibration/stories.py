@@ -274,11 +274,13 @@ def main() -> None:
         "--rare", action="store_true", help="worlds with rare groups and outputs in place of the others"
     )
     parser.add_argument("--correction", default=None)
+    parser.add_argument("--budget", type=int, default=None, help="test sets, of which the first is looked at")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", help="a file that keeps results: runs that were cut short add up")
     given = parser.parse_args()
     bank = RARE if given.rare else SCENARIOS
-    options = {} if given.correction is None else {"correction": given.correction}
+    asked = {"correction": given.correction, "budget": given.budget}
+    options = {name: value for name, value in asked.items() if value is not None}
     names = [n for n in bank if not given.only or any(part in n for part in given.only)]
     print(f"{'scenario':22} shown first precis recall refine  idle   bias  cover single contrasts(false) population")
     everything: list[Told] = []
