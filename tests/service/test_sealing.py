@@ -192,6 +192,31 @@ def test_whoever_stood_still_names_no_file_that_was_swept_away(
     assert verify(service) == []
 
 
+def test_a_job_is_tried_until_it_succeeds(
+    service: Service, tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(service, tenant, "a", people(1, 2))
+    now, later = service.database.now, 0.0
+
+    def fail(*_: object) -> int:
+        raise StoreUnavailable("The disk is away.")
+
+    monkeypatch.setattr(service.database, "now", lambda connection: now(connection) + later)
+    with monkeypatch.context() as broken:
+        broken.setattr("fairtest.service.work.jobs.seal_stream", fail)
+        for _ in range(5):
+            later += 1000.0
+            plan_jobs(service)
+            with pytest.raises(StoreUnavailable):
+                do_job(service)
+            assert not do_job(service)  # not again at once
+    later += 1000.0
+    assert do_job(service)
+    assert read(service) == ["r-1", "r-2"]
+    with service.database.reading() as connection:
+        assert len(live_segments(connection, "acme", stream)) == 1
+
+
 def test_a_large_batch_that_waited_for_long_is_sent_again(
     service: Service, tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,7 +80,8 @@ def do_job(service: Service) -> bool:
         finished = _do(service, lease)
     except Exception as error:
         with service.database.writing_soon() as connection:
-            put_off(connection, service.database.now(connection), lease, f"{type(error).__name__}: {error}")
+            now, reason = service.database.now(connection), f"{type(error).__name__}: {error}"
+            put_off(connection, now, lease, reason, final="due")  # what must be sealed or erased stays so
         raise
     with service.database.writing_soon() as connection:
         if finished:

@@ -100,8 +100,11 @@ def give_back(database: Database, lease: Lease) -> None:
 
 
 def put_off(connection: Connection, now: float, lease: Lease, reason: str, *, final: str = "failed") -> bool:
-    """Note a failed attempt: the row is due again later, or ends after the last; returns whether it ended."""
-    ended = lease.attempts >= ATTEMPTS
+    """Note a failed attempt: the row is due again later, or ends after the last; returns whether it ended.
+
+    With ``"due"`` as its ``final`` state it never ends.
+    """
+    ended = lease.attempts >= ATTEMPTS and final != "due"
     pause_for = BACK_OFF[min(lease.attempts, len(BACK_OFF)) - 1]
     values: dict[str, Any] = {"reason": reason[:1000], "lease_until": None, "worker": None}
     values |= {"state": final} if ended else {"state": "due", "due": now + pause_for}
