@@ -242,7 +242,7 @@ class Comparison:
         test = self._differences(self._all_sums)
         train = self._differences(self._train_sums) if self._train_share else np.zeros(test.size)
         evidence = np.minimum(np.abs(np.nan_to_num(train)), MOST)
-        direction = np.sign(np.nan_to_num(train) * np.nan_to_num(test))
+        direction = np.sign(np.nan_to_num(train)) * np.sign(np.nan_to_num(test))
         p = 2 * ndtr(-np.abs(test))
         required = required_by_evidence(p, Prior(evidence, direction, self._train_share), level)
         return np.asarray(np.maximum(required, -ndtri(level / 2))[self._at])
